@@ -9,8 +9,9 @@ from typing import TypeAlias, TypeGuard
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
+from appyc.ir.raising import traps_overflow
 from appyc.ir.types import Layout
-from appyc.ir.visit import Rule, children, rewrite_all, scalars_read, walk
+from appyc.ir.visit import Rule, children, map_operands, rewrite_all, scalars_read, walk
 
 AccessNode: TypeAlias = ir.Load | ir.Store | ir.Update
 
@@ -91,6 +92,28 @@ def without_check(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
     if isinstance(node, ir.BoundsCheck):
         return ()
     return replace(node, checked=False) if is_access(node) else node
+
+
+def in_bounds(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
+    """The same of an access whose index is in range, so that it does not matter what its sums exceed on the way."""
+    if not is_access(node):
+        return without_check(node)
+    return replace(node, checked=False, index=tuple(without_traps(e) for e in node.index))
+
+
+def without_traps(index: ir.Expr) -> ir.Expr:
+    """An index whose sums and products wrap where they exceed 64 bits."""
+    if not isinstance(index, ir.Binary | ir.Unary) or index.op not in ("+", "-", "*"):
+        return index
+    index = map_operands(index, without_traps)
+    return replace(index, trap=False) if isinstance(index, ir.Binary) else index
+
+
+def may_wrap(index: ir.Expr, var: ir.Symbol) -> bool:
+    """Whether a sum or a product depends on a variable, or traps, so that 64 bits may not hold it."""
+    if not isinstance(index, ir.Binary | ir.Unary) or index.op not in ("+", "-", "*"):
+        return False
+    return var in scalars_read(index) or any(traps_overflow(n) for n in walk(index))
 
 
 REPEATS = 8

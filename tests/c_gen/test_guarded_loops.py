@@ -104,6 +104,23 @@ def strided(x, idx, w):
         w[k] = x[first + k * step]
 
 
+def butterflies(x, idx, w):
+    """Sums of what is known only inside, as of a Fourier transform."""
+    size, half = int(idx[0]), int(idx[-1])
+    for i in range(0, len(x), size):
+        for k in range(half):
+            t = x[i + k]
+            x[i + k] = t + x[i + k + half]
+            x[i + k + half] = t
+
+
+def far(x, idx, w):
+    """Sums that exceed 64 bits on the way."""
+    first, second = int(idx[0]), int(idx[-1])
+    for k in range(w.shape[0]):
+        w[k] = x[first + k + second] + x[k + first * second - first * second]
+
+
 def multiples(x, idx, w):
     for i in range(2, int(len(x) ** 0.5) + 1):
         for j in range(i * i, len(x), i):
@@ -125,7 +142,7 @@ def bare_views(x, idx, w):
 
 FUNCTIONS = (
     total, gathered, scattered, twice, own_scalar, carried_scalar,
-    sometimes, leaves_early, divides, rows, shifted, strided, multiples, views, bare_views,
+    sometimes, leaves_early, divides, rows, shifted, strided, butterflies, far, multiples, views, bare_views,
 )  # fmt: skip
 
 
@@ -137,7 +154,7 @@ def test_like_python_wherever_an_index_is_out_of_range(fn, data):
     size = data.draw(st.integers(0, 9))
     low, high = data.draw(st.sampled_from([(1, 3), (0, 6), (-7, 6), (-8, 8)]))
     idx = np.array(data.draw(st.lists(st.integers(low, high), min_size=size, max_size=size)), np.int64)
-    if fn in (rows, shifted, strided, multiples) and size == 0:
+    if fn in (rows, shifted, strided, butterflies, far, multiples) and size == 0:
         return
     x = np.arange(float(data.draw(st.sampled_from([7, 7, 7, 1, 0]))))
     run_everywhere(fn, x, idx, np.arange(float(size)), targets=("cpu",), joined=True)
@@ -190,7 +207,7 @@ def test_no_test_but_the_ends():
     assert any(fast is not None and fast.lanes and fast.ends for fast in fast_loops(rows))
 
 
-@pytest.mark.parametrize("fn", [strided, multiples])
+@pytest.mark.parametrize("fn", [strided, multiples, far])
 def test_no_test_but_the_ends_of_strides(fn):
     assert any(fast is not None and fast.lanes and fast.ends for fast in fast_loops(fn))
 
@@ -198,6 +215,18 @@ def test_no_test_but_the_ends_of_strides(fn):
 @pytest.mark.parametrize("step", [2**62, -(2**62), 2**63 - 1, -(2**63)])
 def test_indices_that_wrap_between_the_ends(step):
     run_everywhere(strided, np.arange(9.0), np.array([3, step]), np.ones(5), targets=("cpu",), joined=True)
+
+
+@pytest.mark.parametrize("fn", [butterflies, far])
+@pytest.mark.parametrize(
+    "ends", [(2**63 - 1, 1 - 2**63), (2**62, 2**62), (-(2**63), 5), (2**32, -(2**32)), (1, -1)]
+)
+def test_sums_that_exceed_64_bits(fn, ends):
+    run_everywhere(fn, np.arange(9.0), np.array(ends), np.ones(5), targets=("cpu",), joined=True)
+
+
+def test_sums_of_a_run_time_step_are_tested_at_the_ends():
+    assert any(fast is not None and fast.ends for fast in fast_loops(butterflies))
 
 
 def test_a_loop_that_may_raise_otherwise_stays_as_it_is():

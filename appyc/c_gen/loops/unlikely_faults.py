@@ -12,9 +12,9 @@ After:
     for (; k < hi; k += 1) ...              // as before, from the iteration that left the fast loop
 
 An index that is the loop variable times an invariant, plus an invariant, is tested once, before the loop, for the
-first and the last iteration. Other indices are tested where they are used, by a branch that is well predicted. The
-fast loop exits before the iteration has a side effect. The checked loop also does the iterations with a
-negative index, which counts from the end. The operations and their order stay the same.
+first and the last iteration, in 128 bits. Other indices are tested where they are used, by a branch that is well
+predicted. The fast loop exits before the iteration has a side effect. The checked loop also does the iterations with
+a negative index, which counts from the end. The operations and their order stay the same.
 
 Where no test remains in the fast loop, and its iterations are independent, it is vectorised. Which loops take this
 form, `passes/vectorise/guarded_loops.py` says.
@@ -28,8 +28,8 @@ from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.lanes.simd import emit_simd
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.affine import slope
-from appyc.ir.array_accesses import bounds_tests, without_check
-from appyc.ir.nodes import Const, For, Node
+from appyc.ir.array_accesses import bounds_tests, in_bounds, may_wrap, without_traps
+from appyc.ir.nodes import Binary, Const, Expr, For, Node, Symbol, Unary
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all
 
@@ -54,21 +54,28 @@ def emit_fast_loop(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: 
 def _without_check(node: Node, form: Guarded) -> Node | tuple[Node, ...]:
     """An access whose indices are tested before the loop, without its own check."""
     tests = bounds_tests(node)
-    return without_check(node) if tests and all(test in form.ends for test in tests) else node
+    return in_bounds(node) if tests and all(test in form.ends for test in tests) else node
 
 
 def _in_range(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str) -> list[str]:
-    first, last = (ctx.spelling({loop.var: f"({end})"}) for end in (lo, f"{hi} - 1"))
     tests: dict[str, None] = {}
     for index, extent in form.ends:
-        factor = slope(index, loop.var)
-        assert factor is not None
+        factor = slope(without_traps(index), loop.var)
+        first, last = (_wide(ctx, index, loop.var, f"({end})") for end in (lo, f"{hi} - 1"))
         rises = isinstance(factor, Const) and factor.value in (0, 1)
         for end in (first,) if rises else (first, last):
-            tests[f"{expression(end, index)} >= 0"] = None
+            tests[f"{end} >= 0"] = None
         for end in (last,) if rises else (first, last):
-            tests[f"{expression(end, index)} < {expression(ctx, extent)}"] = None
-        if not rises:  # nor does it wrap in between
-            length = f"((double)({hi}) - (double)({lo}))"
-            tests[f"__builtin_fabs((double){expression(ctx, factor)}) * {length} < 0x1p62"] = None
+            tests[f"{end} < {expression(ctx, extent)}"] = None
     return list(tests)
+
+
+def _wide(ctx: FunctionContext, index: Expr, var: Symbol, value: str) -> str:
+    """An index for a value of the loop variable, in 128 bits where 64 may not hold it."""
+    if may_wrap(index, var):
+        match index:
+            case Binary(op=op, lhs=lhs, rhs=rhs):
+                return f"({_wide(ctx, lhs, var, value)} {op} {_wide(ctx, rhs, var, value)})"
+            case Unary(arg=arg):
+                return f"(-{_wide(ctx, arg, var, value)})"
+    return f"(__int128){expression(ctx.spelling({var: value}), index)}"

@@ -13,12 +13,15 @@ from dataclasses import replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, slope
-from appyc.ir.array_accesses import bounds_tests, without_check
+from appyc.ir.array_accesses import bounds_tests, in_bounds, may_wrap, without_check, without_traps
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Guarded
-from appyc.ir.visit import contains, rewrite_all, scalars_read, scalars_written
+from appyc.ir.visit import contains, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
+
+MOST_PRODUCTS = 3
+"""Products of two numbers of 64 bits whose sum 128 bits tell from an index in range."""
 
 
 def plan_guarded(loop: ir.For) -> Guarded | None:
@@ -35,7 +38,7 @@ def plan_guarded(loop: ir.For) -> Guarded | None:
         if not tests or not all(_is_between_its_ends(index, loop.var, written) for index, _ in tests):
             return node
         ends.update(dict.fromkeys(tests))
-        return without_check(node)
+        return in_bounds(node)
 
     body = rewrite_all(loop.body, tested_by_ends)
     bare = rewrite_all(body, without_check)
@@ -46,9 +49,13 @@ def plan_guarded(loop: ir.For) -> Guarded | None:
 
 
 def _is_between_its_ends(index: ir.Expr, var: ir.Symbol, written: set[ir.Symbol]) -> bool:
-    """Whether an index is the loop variable, times an invariant, plus an invariant."""
-    factor = slope(index, var)
-    others = [t for t in linear_form(index).terms if var not in scalars_read(t)]
+    """Whether an index is the loop variable, times an invariant, plus an invariant, and 128 bits hold it."""
+    products = [n for n in walk(index) if isinstance(n, ir.Binary) and n.op == "*" and may_wrap(n, var)]
+    if len(products) > MOST_PRODUCTS or any(may_wrap(e, var) for n in products for e in (n.lhs, n.rhs)):
+        return False
+    exact = without_traps(index)
+    factor = slope(exact, var)
+    others = [t for t in linear_form(exact).terms if var not in scalars_read(t)]
     return factor is not None and is_invariant((factor, *others), written | {var})
 
 
