@@ -102,6 +102,17 @@ def called_thrice(x, w, y):
         y[i] = math.cos(b) + math.tanh(a)
 
 
+def in_pairs(x, w, y):
+    """Two results an iteration, by Box and Muller."""
+    seed = 7
+    for i in range(0, x.shape[0] - 1, 2):
+        seed = (1103515245 * seed + 12345) % 2147483648
+        r = math.sqrt(-2 * math.log((seed + 1) / 2147483649))
+        seed = (1103515245 * seed + 12345) % 2147483648
+        y[i] = r * math.cos(seed / 341782637.0)
+        y[i + 1] = r * math.sin(seed / 341782637.0)
+
+
 def from_before(x, w, y):
     """What is read before it is assigned is of the iteration before."""
     p = 0.5
@@ -121,6 +132,7 @@ def drawn_rows(x, w, y):
 
 SPLIT = (
     predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
+    in_pairs,
 )  # fmt: skip
 
 

@@ -34,6 +34,9 @@ from appyc.passes.vectorise.simd_forms import why_not_simd
 BLOCK = 64
 """Iterations of a block: several vectors of each type, and few enough that what is kept stays in the first cache."""
 
+LONGEST_STEP = 4
+"""Elements that are kept have the distance of the iterations, and vectors are permuted for them."""
+
 FEW = 16
 """Up to this trip count, lanes do not pay for what is kept for them."""
 
@@ -80,7 +83,12 @@ def _calls(nodes: ir.Node | Iterable[ir.Node]) -> bool:
 
 
 def _is_candidate(loop: ir.For) -> bool:
-    if loop.step != 1 or loop.in_step or loop.safelen is not None or not _calls(loop.body):
+    if (
+        not 1 <= loop.step <= LONGEST_STEP
+        or loop.in_step
+        or loop.safelen is not None
+        or not _calls(loop.body)
+    ):
         return False
     if len(loop.body) > MAX_STATEMENTS or can_fault(loop.body) or contains(loop.body, ir.Alloc | ir.Call):
         return False
@@ -184,7 +192,8 @@ class _Expansion:
         """The loop over blocks of iterations. groups: the statements of each loop, and whether it has lanes."""
         loop, loc, names = self.loop, self.loop.loc, self.names
         at = ir.Var(names.fresh("at", DType.INT64), loc=loc)
-        end = smaller(shifted(at, BLOCK), loop.hi)
+        span = BLOCK * loop.step
+        end = smaller(shifted(at, span), loop.hi)
         index = (binary("-", ir.Var(loop.var, loc=loc), at),)
         kept: dict[ir.Symbol, ir.Symbol] = {}
         made: list[ir.Symbol] = []
@@ -210,9 +219,9 @@ class _Expansion:
             has_lanes and why_not_simd(part) for part, (_, has_lanes) in zip(loops, parts, strict=True)
         ):
             return None
-        size = integer(BLOCK, loc)
+        size = integer(span, loc)
         arrays = (ir.Alloc(a, (size,), zero=False, in_frame=True, loc=loc) for a in kept.values())
-        blocks = replace(loop, var=at.symbol, step=BLOCK, scans=(), body=(*arrays, *loops))
+        blocks = replace(loop, var=at.symbol, step=span, scans=(), body=(*arrays, *loops))
         if loop.mode is ir.LoopMode.PARALLEL:
             return replace(blocks, private=(*loop.private, *made))
         return in_order(blocks)
