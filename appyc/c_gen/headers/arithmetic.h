@@ -222,9 +222,19 @@ static inline T vector_sum_D(const vector_D lanes) {
     return part[0];
 }
 
+// Its first `count` elements, and -0.0, which changes no sum, in the others.
+//: vector_only_D <- vector
+static inline vector_D vector_only_D(const vector_D lanes, const int64_t count) {
+    typedef __typeof__(__builtin_choose_expr(sizeof(T) == 8, (int64_t)0, (int32_t)0)) word;
+    typedef word words __attribute__((vector_size(vector_bytes), aligned(BYTES), may_alias));
+    enum { width = sizeof(vector_D) / sizeof(T) };
+    static const word taken[2 * width] = {[0 ... width - 1] = -1};
+    const words mask = *(const words *)(taken + width - count);
+    return (vector_D)(((words)lanes & mask) | ((words)(-(vector_D){0}) & ~mask));
+}
+
 // The sum of its first `count` elements.
-//: vector_part_sum_D <- vector_sum vector_part
+//: vector_part_sum_D <- vector_sum vector_only
 static inline T vector_part_sum_D(const vector_D lanes, const int64_t count) {
-    const vector_D negative = -lanes; // so that the others are -0.0, which changes no number
-    return vector_sum_D(-vector_part_D((const T *)&negative, count));
+    return vector_sum_D(vector_only_D(lanes, count));
 }

@@ -49,6 +49,12 @@ static inline void loop_times(
     *together = computing / share > moving_together ? computing / share : moving_together;
 }
 
+//: threads_may_pay <- appyc_machine
+/* Whether a loop with so many operations may be long enough for threads: small loops inside others ask no further. */
+static inline bool threads_may_pay(const double operations) {
+    return !appyc_machine || operations * 8 > appyc_machine[machine_fork];
+}
+
 //: threads_pay <- loop_times | shared
 static __attribute__((noinline)) bool threads_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,

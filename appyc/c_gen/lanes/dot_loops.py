@@ -7,6 +7,7 @@ sum, the copies' vector operations are adjacent, so that the C compiler loads ea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,8 +19,10 @@ from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
-from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update
+from appyc.ir.array_accesses import step_along_rows
+from appyc.ir.nodes import Assign, For, Load, Stmt, Symbol, Update
 from appyc.ir.schedule import Dots
+from appyc.ir.visit import walk
 
 VECTORS = 2
 """Vectors of a row by which the sum's loop is unrolled: together they are whole cache lines."""
@@ -106,41 +109,70 @@ def _emit_dot(
     counts: tuple[int, ...] = (VECTORS, 1),
     chains: int = 1,
 ) -> None:
-    """A sum for all copies: vectors, then each vector's elements, then single iterations. counts: the vectors by which
-    loops are unrolled, in order. chains: among how many accumulators they take turns."""
+    """A sum for all copies: vectors, each vector's elements, and a part of a vector. Less than a vector is added up in
+    order. counts: the vectors by which loops are unrolled, in order. chains: among how many accumulators they take
+    turns."""
     first, (lo, hi) = copies[0], ends
     writer, module = first.writer, first.module
     dtype = loop.reductions[0].symbol.dtype
     kind = module.helpers.typed("vector", dtype)
     sums = [r.symbol for r in loop.reductions]
-    insides = [[_with_vectors(copy, sums) for copy in copies] for _ in range(chains)]
     var = first.name(loop.var)
-    writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
-    writer.line(f"int64_t {var} = {lo};")
-    add_up = module.helpers.typed("vector_sum", dtype)
-    with writer.block(f"if ({var} + width <= {hi})"):
-        for inside in (inside for chain in insides for inside in chain):
+
+    def accumulators() -> list[FunctionContext]:
+        insides = [_with_vectors(copy, sums) for copy in copies]
+        for inside in insides:
             for symbol in sums:
                 writer.line(f"{kind} {inside.name(symbol)} = -({kind}){{0}};")  # -0.0 changes no number
+        return insides
+
+    def added(insides: list[FunctionContext], at: str, part: str = "") -> None:
+        with writer.block():
+            here = [_with_vectors(inside.spelling({loop.var: at}), loop.private, kind) for inside in insides]
+            vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, part)
+            for stmt in loop.body:
+                _emit_vectors(vectors, here, stmt)
+
+    writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
+    writer.line(f"int64_t {var} = {lo};")
+    with writer.block(f"if ({var} + width <= {hi})"):
+        totals = accumulators()
         for count in counts:
             step = f"{count} * width" if count > 1 else "width"
-            with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
-                for number in range(count):
-                    with writer.block():
+            with writer.block(f"if ({var} + {step} <= {hi})") if count > 1 < chains else nullcontext():
+                others = [accumulators() for _ in range(1, chains)] if count > 1 else []
+                with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
+                    for number in range(count):
                         at = f"({var} + {number} * width)" if number else var
-                        here = [inside.spelling({loop.var: at}) for inside in insides[number % chains]]
-                        here = [_with_vectors(inside, loop.private, kind) for inside in here]
-                        vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind)
-                        for stmt in loop.body:
-                            _emit_vectors(vectors, here, stmt)
-        for copy, *parts in zip(copies, *insides, strict=True):
+                        added([totals, *others][number % (len(others) + 1)], at)
+                for total, *parts in zip(totals, *others, strict=True):
+                    for symbol in sums if parts else ():
+                        terms = " + ".join(inside.name(symbol) for inside in (total, *parts))
+                        writer.line(f"{total.name(symbol)} = {terms};")
+        if _is_ascending(loop):
+            with writer.block(f"if ({var} < {hi})"):
+                part, rest = module.names.fresh("part"), accumulators()
+                writer.line(f"const int64_t {part} = {hi} - {var};")
+                added(rest, var, part)
+                only = module.helpers.typed("vector_only", dtype)
+                for total, inside in zip(totals, rest, strict=True):
+                    for symbol in sums:
+                        writer.line(f"{total.name(symbol)} += {only}({inside.name(symbol)}, {part});")
+                writer.line(f"{var} = {hi};")
+        add_up = module.helpers.typed("vector_sum", dtype)
+        for copy, total in zip(copies, totals, strict=True):
             for symbol in sums:
-                total = " + ".join(inside.name(symbol) for inside in parts)
-                writer.line(f"{copy.name(symbol)} += {add_up}({total});")
+                writer.line(f"{copy.name(symbol)} += {add_up}({total.name(symbol)});")
     with writer.block(f"for (; {var} < {hi}; {var} += 1)"):
-        writer.line(KEEP_IN_ORDER)  # less than a vector
+        writer.line(KEEP_IN_ORDER)
         for copy in copies:
             body(copy, loop.body)
+
+
+def _is_ascending(loop: For) -> bool:
+    """Whether lanes have all elements in the order of memory, so that a part of a vector can be loaded."""
+    loads = [n for n in walk(loop.body) if isinstance(n, Load)]
+    return all(step_along_rows(n.array, n.index, loop.var) != -1 for n in loads)
 
 
 def _with_vectors(
@@ -158,5 +190,6 @@ def _emit_vectors(vectors: Vectors, copies: list[FunctionContext], stmt: Stmt) -
     for copy in copies:
         if not isinstance(stmt, Assign | Update):
             raise InternalError("c_gen", f"{type(stmt).__name__} in a sum")
-        vectors.load_once(copy, stmt.value)
+        if not vectors.part:
+            vectors.load_once(copy, stmt.value)
         vectors.write(copy, stmt)

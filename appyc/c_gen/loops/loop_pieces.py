@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
+from appyc.ir.nodes import Binary, Const, For, Intrinsic, Load, Stmt, Symbol, Update, While
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import scalars_written, walk
 
@@ -50,9 +50,12 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
             worth.append(f"{work} > {CUT_WORK}.0")
         writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
         worth = ["pieces > 1"]
-    if ctx.schedule[nest[0].var].cost is not None:
-        share = "pieces < threads ? pieces : threads"
-        worth.append(f"{ctx.module.helpers.plain('threads_pay')}({share}, {cost_text(ctx, nest)})")
+    cost = ctx.schedule[nest[0].var].cost
+    if cost is not None:
+        share, helpers = "pieces < threads ? pieces : threads", ctx.module.helpers
+        if isinstance(cost.gathers, Const) and not cost.gathers.value:
+            worth.append(f"{helpers.plain('threads_may_pay')}({work_text(ctx, nest)})")
+        worth.append(f"{helpers.plain('threads_pay')}({share}, {cost_text(ctx, nest)})")
     writer.line(f"const bool shared = {' && '.join(worth)};")
     if not rounds(nest):
         writer.line("if (!shared) pieces = 1;")
