@@ -222,6 +222,13 @@ def over_axis(v, k, shape):
     return by_index(shape, lambda at: v[at[k]])
 
 
+def grid_points(start, stop, count):
+    """So many coordinates along an axis of a grid, from start to about stop."""
+    n = abs(int(count))
+    step = (float(stop) - float(start)) / float(max(n - 1, 1))
+    return by_index((n,), lambda at: float(at[0]) * step + float(start))
+
+
 @of(np.linspace)
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
     """A number of points from start to stop, the last of them exactly stop, or one step before it."""

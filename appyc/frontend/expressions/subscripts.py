@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 import numpy as np
 
 from appyc.errors import Loc, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
-from appyc.frontend.arrays.tensors import pinned, with_axis
+from appyc.frontend.arrays.tensors import with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
-from appyc.frontend.expressions.arithmetic import binary, cast, integer
+from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
+from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
@@ -35,8 +35,9 @@ from appyc.frontend.types.values import (
     dtype_of,
     is_listed,
 )
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
 from appyc.ir.types import DType
+from appyc.library.indexed_arrays import grid_points
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
@@ -121,16 +122,56 @@ def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc
 
 def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
     """The coordinate arrays of a grid: `np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    ranges = []
-    for part in parts:
-        if not isinstance(part, ast.Slice) or part.upper is None:
-            raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
-        bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
-        count = _count(part.step)
-        steps = [step for step in (count or part.step,) if step is not None]
-        ranges.append((expressions.lower_numbers(scope, [*bounds, *steps]), count is not None))
-    return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
+    if not isinstance(index, ast.Tuple):
+        return _coordinates(scope, index, loc)
+    vectors = [_coordinates(scope, part, loc) for part in index.elts]
+    kind = promoted_dtype([DType.INT64, *(v.element.dtype for v in vectors)])
+    vectors = [Tensor(v.axes, v.extents, cast(v.element, kind)) for v in vectors]
+    if is_open:
+        return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
+    axes = tuple(v.axes[0] for v in vectors)
+    extents = tuple(v.extents[0] for v in vectors)
+    return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
+
+
+def _coordinates(scope: Scope, part: ast.expr, loc: Loc) -> Tensor:
+    """The coordinates along one axis of a grid: in steps, or so many from start to stop."""
+    if not isinstance(part, ast.Slice) or part.upper is None:
+        raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
+    count = _count(part.step)
+    nodes = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper, count or part.step]
+    bounds = expressions.lower_numbers(scope, [node for node in nodes if node is not None])
+    hint = "np.linspace makes so many points"
+    if any(n.type.dtype.is_complex for n in bounds):
+        raise UnsupportedError("a grid with a complex bound is not compiled", loc, hint)
+    if count is None:
+        return array_creation.arange(scope, bounds, None, loc)
+    if not bounds[2].type.dtype.is_integer:
+        raise UnsupportedError("the number of points of a grid is no integer", loc, hint)
+    return tensors.as_tensor(scope, called_with(scope, grid_points, bounds, loc), loc)
+
+
+def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tensor:
+    """A vector along one of so many axes, the others of length 1."""
+    out = vector.copied()
+    for k in range(rank):
+        if k != axis:
+            out = with_axis(scope, out, k, loc)
+    return out
+
+
+def _count(step: ast.expr | None) -> ast.expr | None:
+    """The number of coordinates of a grid that a step of `6j` or `n * 1j` stands for."""
+    match step:
+        case ast.Constant(value=complex(real=0.0, imag=imag)):
+            return ast.copy_location(ast.Constant(int(abs(imag))), step)
+        case (
+            ast.BinOp(op=ast.Mult(), left=count, right=ast.Constant(value=complex(real=0.0, imag=1.0)))
+            | ast.BinOp(op=ast.Mult(), left=ast.Constant(value=complex(real=0.0, imag=1.0)), right=count)
+        ):
+            return count
+        case _:
+            return None
 
 
 def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.expr, loc: Loc) -> Value:
@@ -218,87 +259,3 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
         inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)
         out = Select(Likely(inside, loc=loc), Binary("-", extent, back, loc=loc), out, loc=loc)
     return out
-
-
-# ---------------------------------------------------------------- grids
-
-_HINTS = ("np.linspace makes so many points",)
-
-
-def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tensor:
-    """A vector along one of so many axes, the others of length 1."""
-    out = vector.copied()
-    for k in range(rank):
-        if k != axis:
-            out = with_axis(scope, out, k, loc)
-    return out
-
-
-def _count(step: ast.expr | None) -> ast.expr | None:
-    """The number of coordinates of a grid that a step of `6j` or `n * 1j` stands for."""
-    match step:
-        case ast.Constant(value=complex(real=0.0, imag=imag)):
-            return ast.copy_location(ast.Constant(int(abs(imag))), step)
-        case (
-            ast.BinOp(op=ast.Mult(), left=count, right=ast.Constant(value=complex(real=0.0, imag=1.0)))
-            | ast.BinOp(op=ast.Mult(), left=ast.Constant(value=complex(real=0.0, imag=1.0)), right=count)
-        ):
-            return count
-        case _:
-            return None
-
-
-def grid(
-    scope: Scope, ranges: Sequence[tuple[Sequence[Number], bool]], loc: Loc, *, is_open: bool, is_tuple: bool
-) -> Value:
-    """np.mgrid, or np.ogrid where `is_open` is set, of slices: start, stop and step of each axis, or the number of
-    coordinates, the last of which is the stop, where the flag says so. is_tuple: the slices are a tuple's.
-    """
-    vectors = [
-        _spaced(scope, bounds, loc) if is_count else _counted(scope, bounds, loc)
-        for bounds, is_count in ranges
-    ]
-    if not is_tuple:
-        return vectors[0]
-    kind = promoted_dtype([DType.INT64, *(vector.element.dtype for vector in vectors)])
-    vectors = [Tensor(v.axes, v.extents, cast(v.element, kind)) for v in vectors]
-    if is_open:
-        return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
-    axes = tuple(v.axes[0] for v in vectors)
-    extents = tuple(v.extents[0] for v in vectors)
-    return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
-
-
-def _counted(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
-    """The coordinates along one axis, in steps."""
-    _refuse_complex(bounds, loc)
-    return array_creation.arange(scope, bounds, None, loc)
-
-
-def _spaced(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
-    """So many coordinates along one axis, from a start to a stop."""
-    _refuse_complex(bounds, loc)
-    if not bounds[2].type.dtype.is_integer:
-        raise UnsupportedError("the number of points of a grid is no integer", loc, *_HINTS)
-    start, stop = (
-        Number(pinned(scope, "bound", cast(n.expr, DType.FLOAT64)), python=False) for n in bounds[:2]
-    )
-    count = cast(bounds[2].expr, DType.INT64)
-    if isinstance(count, Const):
-        count = integer(abs(int(count.value.real)), loc)
-    else:
-        count = scope.temp("count", arithmetic.absolute(Number(count, python=False), loc).expr)
-    last = Binary("max", Binary("-", count, integer(1, loc), loc=loc), integer(1, loc), loc=loc)
-    gaps = Number(cast(last, DType.FLOAT64), python=False)
-    step = Number(
-        scope.temp("step", binary("/", binary("-", stop, start, loc), gaps, loc).expr), python=False
-    )
-    axis = scope.supply.fresh("i", DType.INT64)
-    here = Number(cast(Var(axis, loc=loc), DType.FLOAT64), python=False)
-    value = binary("+", binary("*", here, step, loc), start, loc)
-    return Tensor((axis,), (count,), value.expr)
-
-
-def _refuse_complex(bounds: Sequence[Number], loc: Loc) -> None:
-    if any(n.type.dtype.is_complex for n in bounds):
-        raise UnsupportedError("a grid with a complex bound is not compiled", loc, *_HINTS)
