@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays import list_of_rows, tensors
+from appyc.frontend.arrays import tensors
 from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
@@ -17,16 +17,11 @@ from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.value_parts import with_numbers
 from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListRows,
-    ListSlots,
     MaybeNone,
     Number,
     Opaque,
     Slot,
     Tensor,
-    TupleRow,
     TupleSlots,
     TupleValue,
     Value,
@@ -34,7 +29,7 @@ from appyc.frontend.types.values import (
     is_none,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
+from appyc.ir.nodes import Assign, Expr, If, Logical, Stmt, Var
 from appyc.ir.types import DType
 
 
@@ -246,26 +241,18 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             inner = lower_condition(scope, operand)
             return arithmetic.logical_not(Number(inner, python=True), loc).expr
     value = expressions.lower_or_none(scope, node)
-    match value:
-        case MaybeNone(value=present, is_none=is_none):
-            there = arithmetic.logical_not(is_none, loc).expr
-            if not isinstance(present, Number):
-                return there  # a tuple that has items
-            return Logical("and", there, truth_of(present.expr), loc=loc)
-        case DictValue():
-            return arithmetic.const(bool(value.keys), DType.BOOL, loc)
-        case TupleValue():
-            return arithmetic.const(bool(value.items), DType.BOOL, loc)
-        case ListSlots(count=count):
-            return Compare(">", Var(count, loc=loc), integer(0, loc), loc=loc)
-        case ListRows() | TupleRow():
-            return Compare(">", list_of_rows.length(value, loc), integer(0, loc), loc=loc)
-        case ArrayRef() | Tensor() if is_listed(value):
-            return Compare(">", tensors.as_tensor(scope, value, loc).extents[0], integer(0, loc), loc=loc)
-        case Opaque() if isinstance(value.obj, str | type(None)):
-            return arithmetic.const(bool(value.obj), DType.BOOL, loc)
-        case _:
-            return truth_of(expressions.number(value, loc, "this condition").expr)
+    if isinstance(value, MaybeNone):
+        there = arithmetic.logical_not(value.is_none, loc).expr
+        if not isinstance(value.value, Number):
+            return there  # a tuple that has items
+        return Logical("and", there, truth_of(value.value.expr), loc=loc)
+    if is_none(value):
+        return arithmetic.const(False, DType.BOOL, loc)
+    if is_listed(value) or not tensors.is_array(value):
+        length = expressions.length_of(value, loc)
+        if length is not None:
+            return selections.compare(">", length, arithmetic.python_number(0, loc), loc).expr
+    return truth_of(expressions.number(value, loc, "this condition").expr)
 
 
 # ---------------------------------------------------------------- what a condition tells of names that may be None

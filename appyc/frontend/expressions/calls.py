@@ -21,7 +21,6 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.frontend.access import python_function
-from appyc.frontend.arrays import list_of_rows
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
@@ -58,7 +57,6 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
-from appyc.ir.nodes import Var
 from appyc.ir.results import CONTAINERS
 from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
@@ -324,21 +322,9 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
         return trips
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
-    match value:
-        case vals.TupleValue():
-            return arithmetic.python_number(len(value.items), loc)
-        case vals.DictValue():
-            return arithmetic.python_number(len(value.keys), loc)
-        case vals.ListSlots(count=count):
-            return vals.Number(Var(count, loc=loc), python=True)
-        case vals.ListRows() | vals.TupleRow():
-            return vals.Number(list_of_rows.length(value, loc), python=True)
-        case vals.ArrayRef() | vals.Tensor() if value.ndim > 0:
-            return attributes.shape_of(value, loc).items[0]
-        case vals.Opaque(obj=str() | bytes() as text):
-            return arithmetic.python_number(len(text), loc)
-        case _:
-            raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
+    if (found := expressions.length_of(value, loc)) is None:
+        raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
+    return found
 
 
 def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
