@@ -18,21 +18,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from appyc.frontend.desugar.building import FreshNames, Names, located, read, renamed, template
 from appyc.frontend.syntax.tree import walk
 
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
+C = TypeVar("C", bound=ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp)
 
 
-def with_own_names(node: Comprehension, unused: FreshNames) -> Comprehension:
-    """A comprehension, changed in place, whose variables have names that the function does not use."""
+def with_own_names(node: C, unused: FreshNames, body: Sequence[ast.stmt] = ()) -> C:
+    """A comprehension, changed in place, whose variables have names that the function does not use; also in `body`."""
     first, *_ = node.generators
     source, first.iter = first.iter, ast.Constant(None)  # which means the function's names
     parts = walk(*(generator.target for generator in node.generators))
     names = {part.id: unused(part.id) for part in parts if isinstance(part, ast.Name)}
-    renamed([ast.Expr(node)], names)
+    renamed([ast.Expr(node), *body], names)
     first.iter = source
     return node
 

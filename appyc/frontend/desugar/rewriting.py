@@ -18,10 +18,9 @@ from appyc.frontend.desugar.building import (
     located,
     matched,
     part_of,
-    renamed,
     template,
 )
-from appyc.frontend.desugar.comprehension_loops import nest
+from appyc.frontend.desugar.comprehension_loops import nest, with_own_names
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
@@ -255,7 +254,7 @@ class Containers(Rules):
     def filled(self, value: ast.expr, filling: list[ast.stmt]) -> list[ast.stmt]:
         """The statements that put the first items into a container; of a comprehension in its loops."""
         if isinstance(value, ast.DictComp | ast.SetComp | ast.ListComp):
-            filling = self.nest(value, filling)
+            filling = nest(with_own_names(value, self.unused, filling).generators, filling)
         return self.block([ast.copy_location(stmt, value) for stmt in filling])
 
     def visit_For(self, node: ast.For) -> Any:
@@ -299,16 +298,6 @@ class Containers(Rules):
         if isinstance(node.op, ast.Add):
             node.value = self.looked_at(node.value)
         return self.generic_visit(node)
-
-    def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The loops of a comprehension around statements, with variables of their own."""
-        first, *_ = node.generators
-        over, first.iter = first.iter, ast.Constant(None)  # which has no part in the variables' scope
-        targets = (n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
-        (loop,) = renamed(nest(node.generators, body), {name: self.unused(name) for name in targets})
-        assert isinstance(loop, ast.For)
-        loop.iter = over
-        return [loop]
 
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         """The statements after which a container is what its lists hold."""
