@@ -22,8 +22,9 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import cast, integer, python_number
+from appyc.frontend.expressions.attributes import shape_of
 from appyc.frontend.expressions.left_calls import leave_without_items
 from appyc.frontend.library import (
     array_makers,
@@ -257,18 +258,7 @@ def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _flat(scope: Scope, given: Arguments, loc: Loc, *, copied: bool) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    if not tensor.axes:
-        tensor = with_axis(scope, tensor, 0, loc)
     return ravelled(scope, tensor.copied() if copied else tensor, loc)
-
-
-def _dimensions(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    return arithmetic.python_number(as_tensor(scope, given["a"], loc).ndim, loc)
-
-
-def _shape(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    extents = as_tensor(scope, given["a"], loc).extents
-    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
 
 
 _REDUCED = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
@@ -314,7 +304,8 @@ _FUNCTIONS: dict[object, Entry] = {
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type),
     np.finfo: (("type",), partial(type_limits, np.finfo)), np.iinfo: (("type",), partial(type_limits, np.iinfo)),
-    np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
+    np.ndim: (("a",), lambda scope, given, loc: python_number(as_tensor(scope, given["a"], loc).ndim, loc)),
+    np.shape: (("a",), lambda scope, given, loc: shape_of(as_tensor(scope, given["a"], loc), loc)),
     **{f.outer: (("a", "b"), partial(linear_algebra.outer, op))
        for f, op in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"))},
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), partial(_flat, copied=False)),

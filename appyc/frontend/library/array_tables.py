@@ -18,7 +18,7 @@ from appyc.frontend.expressions.arithmetic import binary, cast, python_number
 from appyc.frontend.expressions.selections import extremum, nearest, select
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library import array_makers, linear_algebra, number_conversions, scalar_functions
-from appyc.frontend.library.array_reductions import reduce_array, reduced_axes
+from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry, one_axis
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
@@ -118,12 +118,18 @@ def _nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return TupleValue(tuple(nonzero(scope, tensor, loc)))
 
 
-def _taken(scope: Scope, owner: Value, indices: Value, axis: int, loc: Loc) -> Value:
-    """`owner[..., indices, ...]`, with indices along one axis."""
+def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """`a[..., indices, ...]`, with indices along one axis."""
+    axis, owner, indices = one_axis(given, loc), given["a"], given["indices"]
+    tensor = as_tensor(scope, owner, loc)
+    if axis is None:
+        axis = 0
+        if tensor.ndim != 1:
+            owner = tensor = ravelled(scope, tensor.copied(), loc)
+    axis = reshaping.normalised(axis, tensor.ndim, loc)
     if isinstance(owner, ArrayRef) and axis == 0:
         out = slices.subscript(scope, owner, [indices], loc)
         return out.copied() if isinstance(out, Tensor) else out
-    tensor = as_tensor(scope, owner, loc)
     front = permuted(tensor, [axis, *(k for k in range(tensor.ndim) if k != axis)])
     out = slices.subscript(scope, front, [indices], loc)
     if isinstance(out, Number):
@@ -132,18 +138,6 @@ def _taken(scope: Scope, owner: Value, indices: Value, axis: int, loc: Loc) -> V
     more = chosen.ndim - (tensor.ndim - 1)
     order = [*range(more, more + axis), *range(more), *range(more + axis, chosen.ndim)]
     return as_value(permuted(chosen, order))
-
-
-def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = one_axis(given, loc)
-    owner = given["a"]
-    tensor = as_tensor(scope, owner, loc)
-    if axis is None:
-        axis = 0
-        if tensor.ndim != 1:
-            owner = tensor = ravelled(scope, tensor.copied(), loc)
-    (axis,) = reduced_axes(tensor, (axis,), loc)
-    return _taken(scope, owner, given["indices"], axis, loc)
 
 
 def _at(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
