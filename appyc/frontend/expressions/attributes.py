@@ -80,14 +80,9 @@ def _array_attribute(scope: Scope, owner: vals.ArrayRef | vals.Tensor, name: str
         case "ndim":
             return arithmetic.python_number(owner.ndim, loc)
         case "size":
-            out = arithmetic.python_number(1, loc)
-            for item in shape_of(owner, loc).items:
-                out = (
-                    arithmetic.binary("*", expressions.number(item, loc), out, loc)
-                    if out.constant != 1
-                    else expressions.number(item, loc)
-                )
-            return out
+            return vals.Number(
+                tensors.product(tensors.as_tensor(scope, owner, loc).extents[::-1], loc), python=True
+            )
         case "dtype":
             return vals.Opaque(dtype.numpy)
         case "itemsize":

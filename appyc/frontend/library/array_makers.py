@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, ravelled, stacked
@@ -18,7 +20,7 @@ from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, as_dtype, promoted, promoted_dtype
 from appyc.frontend.types.weak_ints import require_all_fit
-from appyc.ir.nodes import Expr, Store
+from appyc.ir.nodes import Store
 from appyc.ir.types import DType
 
 
@@ -82,12 +84,9 @@ def array_of(scope: Scope, value: vals.Value, dtype: DType | None, loc: Loc) -> 
     ref = array_creation.allocate(
         scope, [integer(n, loc) for n in shape], wanted, loc, zero=False, name="array"
     )
-    for position, item in enumerate(stored):
-        index: list[Expr] = []
-        for length in reversed(shape):
-            position, along = divmod(position, length)
-            index.insert(0, integer(along, loc))
-        scope.emit(Store(ref.symbol, tuple(index), item, checked=False, loc=loc))
+    for at, item in zip(np.ndindex(shape), stored, strict=True):
+        index = tuple(integer(k, loc) for k in at)
+        scope.emit(Store(ref.symbol, index, item, checked=False, loc=loc))
     return ref
 
 

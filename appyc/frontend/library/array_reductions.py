@@ -14,7 +14,7 @@ import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
-from appyc.frontend.arrays.reshaping import normalised
+from appyc.frontend.arrays.reshaping import linear_position, normalised
 from appyc.frontend.arrays.tensors import as_tensor, elementwise, equals, fail_unless, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
@@ -223,14 +223,9 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
     if tensor.element.dtype.is_float:
         # Both sides always: lanes have no use for the branch that `or` would be.
         found = Binary("|", found, Compare("!=", tensor.element, tensor.element, loc=loc), loc=loc)
-    position: Expr = integer(0, loc)
-    for k in reduced:
-        at = Var(tensor.axes[k], loc=loc)
-        if position == integer(0, loc):
-            position = at
-        else:
-            position = Binary("+", Binary("*", position, tensor.extents[k], loc=loc), at, loc=loc)
-    behind = product([tensor.extents[k] for k in reduced], loc)
+    lengths = [tensor.extents[k] for k in reduced]
+    position = linear_position([Var(tensor.axes[k], loc=loc) for k in reduced], lengths, loc)
+    behind = product(lengths, loc)
     chosen = Tensor(tensor.axes, tensor.extents, Select(found, position, behind, loc=loc))
     return combined(scope, chosen, reduced, over.keepdims, "min", behind, loc)
 
