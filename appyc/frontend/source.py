@@ -61,6 +61,9 @@ class Source:
     indent: int
     facts: dict[str, object] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
     is_region: bool = field(default=False, kw_only=True)
+    trusted: bool = field(default=False, kw_only=True)
+    """Whether indices of single elements are in bounds and not negative, integers have at most 64 bits, and divisions
+    by zero are NumPy's: nothing is tested."""
 
     @property
     def text(self) -> str:
@@ -126,12 +129,6 @@ class Source:
         at = number - self.first_line
         return self.lines[at] if 0 <= at < len(self.lines) else ""
 
-    @property
-    def trusted(self) -> bool:
-        """Whether indices of single elements are in bounds and not negative, integers have at most 64 bits, and
-        divisions by zero are NumPy's: nothing is tested."""
-        return False
-
     def remember(self, name: str, make: Callable[[], V]) -> V:
         """A fact about the text, which is found once."""
         if name not in self.facts:
@@ -185,11 +182,6 @@ class LibraryText(Part):
     """The source of a function of appyc's own, inlined at a call: all of it has the location of that call."""
 
     at: Loc
-    is_trusted: bool
-
-    @property
-    def trusted(self) -> bool:
-        return self.is_trusted
 
     @cached_property
     def constants(self) -> frozenset[str]:
@@ -206,7 +198,7 @@ class LibraryText(Part):
         return replace(self, name=tree.name, tree=tree, facts=_facts(tree))
 
     def of_callee(self, fn: FunctionType) -> Source:
-        return library_text(fn, self.at, trusted=self.is_trusted)
+        return library_text(fn, self.at, trusted=self.trusted)
 
 
 @cache
@@ -254,8 +246,8 @@ def library_text(fn: FunctionType, at: Loc, *, trusted: bool) -> LibraryText:
     """The text of a function of appyc's own, as inlined at a call; it is parsed once."""
     source = _parsed(fn)
     return LibraryText(
-        source.name, source.file, source.lines, source.first_line, source.indent, source.ast, {}, at, trusted,
-        facts=_facts(source.ast),
+        source.name, source.file, source.lines, source.first_line, source.indent, source.ast, {}, at,
+        facts=_facts(source.ast), trusted=trusted,
     )  # fmt: skip
 
 

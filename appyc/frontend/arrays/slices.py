@@ -190,7 +190,7 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
             arguments: dict[str, Value] = {
                 "positions": part, "n": Number(tensor.extents[at], python=True)
             }  # fmt: skip
-            part = as_tensor(scope, inlined(scope, positions_within, arguments, loc, trusted=True), loc)
+            part = as_tensor(scope, inlined(scope, positions_within, arguments, loc), loc)
         at += part is not None
         out.append(part)
     return out

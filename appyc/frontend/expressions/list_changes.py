@@ -30,8 +30,7 @@ from appyc.frontend.expressions.list_storage import (
     moved_to_more_room,
     row_of,
 )
-from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort
-from appyc.frontend.library.sort_functions import sort_in_place
+from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort, sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
 from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Opaque, Value, is_listed
@@ -233,14 +232,14 @@ def method_of_given(scope: Scope, owner: ArrayRef, node: ast.Call, loc: Loc) -> 
         case "sort", [], []:
             sort_in_place(scope, owner.symbol, Extent(owner.symbol, 0, loc=loc), loc)
         case "sort", [], ["reverse=True"]:  # equal items keep their order
-            inlined(scope, turn, items, loc, trusted=True)
+            inlined(scope, turn, items, loc)
             sort_in_place(scope, owner.symbol, Extent(owner.symbol, 0, loc=loc), loc)
-            inlined(scope, turn, items, loc, trusted=True)
+            inlined(scope, turn, items, loc)
         case "reverse", [], []:
-            inlined(scope, turn, items, loc, trusted=True)
+            inlined(scope, turn, items, loc)
         case "count" | "index", [item], []:
             text = count if method == "count" else index
-            return inlined(scope, text, {**items, "value": scope.lower(item)}, loc, trusted=True)
+            return inlined(scope, text, {**items, "value": scope.lower(item)}, loc)
         case _:
             return None
     return Opaque(None)
@@ -283,7 +282,7 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
             )
         case _:
             raise UnsupportedError(f"{function} with these arguments cannot be compiled", loc)
-    return inlined(scope, text, arguments, loc, trusted=True)
+    return inlined(scope, text, arguments, loc)
 
 
 LIST_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {

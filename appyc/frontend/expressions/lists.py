@@ -43,11 +43,11 @@ from appyc.frontend.expressions.list_storage import (
     row_of,
     storage_of,
 )
-from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (
+    ArrayRef,
     ListSlots,
     Masked,
     Number,
@@ -59,7 +59,7 @@ from appyc.frontend.types.values import (
     is_none,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import Assign, Binary, Const, Expr, For, ForAll, Load, Store, Var
+from appyc.ir.nodes import Assign, Binary, Const, Expr, For, ForAll, Load, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.library import sorting
 
@@ -230,9 +230,17 @@ def sort(scope: Scope, name: str, loc: Loc) -> None:
     """Sorts a list in place: `name.sort()`."""
     owner = list_named(scope, name, loc)
     if owner.of_tuples or owner.kinds[0].flagged:
-        inlined(scope, sorting.sort_items, {"items": owner}, loc, trusted=True)
+        inlined(scope, sorting.sort_items, {"items": owner}, loc)
     else:
         sort_in_place(scope, owner.columns[0], Var(owner.count, loc=loc), loc)
+
+
+def sort_in_place(scope: Scope, array: Symbol, count: Expr, loc: Loc) -> None:
+    """Sorts the first `count` elements of a vector."""
+    if array.dtype.is_complex:
+        raise UnsupportedError("complex numbers are not sorted in compiled code", loc, "sort their sizes")
+    arguments: dict[str, Value] = {"a": ArrayRef(array), "n": Number(count, python=True)}
+    inlined(scope, sorting.sort_vector, arguments, loc)
 
 
 def is_list(scope: Scope, name: str, loc: Loc) -> bool:

@@ -160,7 +160,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
             or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
         ):
             array: Arguments = {"a": as_tensor(scope, value, loc)}
-            given[parameter] = inlined(scope, drawn_arrays.as_array, array, loc)
+            given[parameter] = inlined(scope, drawn_arrays.as_array, array, loc, trusted=False)
     population = given.get("population")
     has_python_items = _has_python_items(population)
     if population is not None and not (has_python_items and _is_looked_at(scope, node)):
@@ -171,19 +171,19 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         for n, p in parameters.items()
     }
     if fn.__module__ == sampling.__name__:
-        chosen = inlined(scope, fn, arguments, loc, trusted=True)
+        chosen = inlined(scope, fn, arguments, loc)
         return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
     size, out, dtype = (None if is_none(given.get(n)) else given[n] for n in ("size", "out", "dtype"))
     result = _result(name, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")
     if size is None and out is None:
-        return inlined(scope, fn, arguments, loc)
+        return inlined(scope, fn, arguments, loc, trusted=False)
     if out is None:
         assert size is not None
         lengths = size.items if isinstance(size, TupleValue) else (size,)
         shape: Arguments = {"shape": TupleValue(tuple(lengths)), "dtype": Opaque(np.dtype(result))}
-        out = inlined(scope, drawn_arrays.empty, shape, loc)
+        out = inlined(scope, drawn_arrays.empty, shape, loc, trusted=False)
     if not isinstance(out, ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
         raise TypeInferenceError("the array to fill must be contiguous", loc)
     if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(drawn_arrays.FILLED):
@@ -194,6 +194,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         drawn_arrays.FILLED[out.ndim - 1],
         {"draw": Opaque(fn), "rng": owner, "args": args, "out": out},
         loc,
+        trusted=False,
     )
     return out
 

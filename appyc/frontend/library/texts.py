@@ -83,9 +83,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
 
         def call(numbers: list[Number]) -> Value:
             kinds = _in_floats(function, numbers, loc) if text.floats else numbers
-            return inlined(
-                scope, text.function, dict(zip(varied, kinds, strict=True)) | rest, loc, trusted=True
-            )
+            return inlined(scope, text.function, dict(zip(varied, kinds, strict=True)) | rest, loc)
 
         return per_element(scope, call, [arguments[n] for n in varied], loc)
 
