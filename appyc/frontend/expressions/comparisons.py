@@ -39,6 +39,7 @@ from appyc.frontend.types.values import (
     is_none,
 )
 from appyc.ir.nodes import Logical
+from appyc.library.byte_lists import byte
 from appyc.library.list_lookups import contains
 
 _COMPARE: dict[type[ast.cmpop], str] = {
@@ -156,13 +157,15 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
     if isinstance(found, Opaque) and isinstance(found.obj, bytes) and isinstance(wanted, Number):
-        return _among_bytes(scope, wanted, found.obj, loc)
+        given: dict[str, Value] = {"x": Number(expressions.as_index(wanted, loc), python=True)}
+        wanted = inlined(scope, byte, given, loc)
+        found = TupleValue(tuple(arithmetic.python_number(n, loc) for n in dict.fromkeys(found.obj)))
     if isinstance(found, Opaque) and isinstance(wanted, Opaque):
         match wanted.obj, found.obj:
             case str(part), str(text):
                 return arithmetic.python_number(part in text, loc)
     if isinstance(found, ListSlots) and found.of_tuples and isinstance(wanted, TupleValue):
-        is_there = inlined(scope, contains, {"items": found, "value": wanted}, loc, trusted=True)
+        is_there = inlined(scope, contains, {"items": found, "value": wanted}, loc)
         assert isinstance(is_there, Number)
         return is_there
     is_own = isinstance(found, ListSlots) and not found.of_tuples
@@ -189,20 +192,6 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         elif constant_truth(out.expr) is None:
             out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
     return out
-
-
-def _among_bytes(scope: Scope, wanted: Number, found: bytes, loc: Loc) -> Number:
-    """Whether the byte is one of those that are written out."""
-    byte = replace(wanted, expr=scope.temp("byte", expressions.as_index(wanted, loc)), python=True)
-    least, most = (arithmetic.python_number(n, loc) for n in (0, 255))
-    for low, high in ((byte, least), (most, byte)):
-        outside = selections.compare("<", low, high, loc)
-        scope.fail_if(outside.expr, "ValueError", "byte must be in range(0, 256)", loc)
-    out = arithmetic.python_number(False, loc).expr
-    for one in dict.fromkeys(found):
-        same = selections.compare("==", byte, arithmetic.python_number(one, loc), loc)
-        out = Logical("or", out, same.expr, loc=loc)
-    return Number(out, python=True)
 
 
 def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
