@@ -211,11 +211,13 @@ class Scope:
         lengths: Sequence[Expr],
         loc: Loc,
         container: Container = Container.ARRAY,
+        *,
+        zero: bool = False,
     ) -> Symbol:
-        """A new array of anything."""
+        """A new array, of zeros or of anything."""
         array = self.supply.fresh(name, ArrayType(dtype, len(lengths), container=container))
         self.memory.made.add(array)
-        self.emit(Alloc(array, tuple(lengths), zero=False, loc=loc))
+        self.emit(Alloc(array, tuple(lengths), zero, loc=loc))
         return array
 
     def fail_if(self, cond: Expr, error: str, message: str, loc: Loc, words: tuple[Expr, ...] = ()) -> None:

@@ -14,8 +14,8 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.affine import linear_form, written
-from appyc.ir.nodes import Alloc, Binary, Cast, Expr, For, Intrinsic, Stmt, Symbol, Var
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.nodes import Binary, Cast, Expr, For, Intrinsic, Stmt, Symbol, Var
+from appyc.ir.types import DType
 
 
 def shape_from(scope: Scope, value: Value, loc: Loc) -> tuple[Expr, ...]:
@@ -35,10 +35,7 @@ def allocate(
     scope: Scope, shape: Sequence[Expr], dtype: DType, loc: Loc, *, zero: bool, name: str = "made"
 ) -> ArrayRef:
     """A new array, of zeros or of anything."""
-    array = scope.supply.fresh(name, ArrayType(dtype, len(shape)))
-    scope.memory.made.add(array)
-    scope.emit(Alloc(array, tuple(shape), zero, loc=loc))
-    return ArrayRef(array, shape=tuple(shape))
+    return ArrayRef(scope.new_array(name, dtype, shape, loc, zero=zero), shape=tuple(shape))
 
 
 def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | None, loc: Loc) -> Value:

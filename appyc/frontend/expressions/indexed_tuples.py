@@ -12,13 +12,14 @@ Items of several types are converted to their common type.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import Loc
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_LARGE_INT, NumberType, promote
+from appyc.frontend.types.value_parts import numbers_of
 from appyc.frontend.types.values import Number, Table, TableColumn, TupleValue, Value
 from appyc.ir.nodes import Expr as IrExpr
 from appyc.ir.nodes import Load, Store, Symbol
@@ -30,7 +31,7 @@ def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table
     lengths = _lengths(items)
     if lengths is None:
         return None
-    numbers = list(_numbers(items))
+    numbers = [n for item in items for n in numbers_of(item)]
     if len({n.type == PY_LARGE_INT for n in numbers}) > 1:
         return None  # no type of the IR holds all of them
     kind: NumberType | None = numbers[0].type
@@ -56,14 +57,6 @@ def _lengths(items: Sequence[Value]) -> tuple[int, ...] | None:
     inner = {_lengths(item.items) if isinstance(item, TupleValue) else None for item in items}
     one = inner.pop()
     return None if inner or one is None else (len(items), *one)
-
-
-def _numbers(items: Sequence[Value]) -> Iterator[Number]:
-    for item in items:
-        if isinstance(item, TupleValue):
-            yield from _numbers(item.items)
-        elif isinstance(item, Number):
-            yield item
 
 
 def _filled(

@@ -55,16 +55,13 @@ def list_named(scope: Scope, name: str, loc: Loc) -> ListSlots:
 
 def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListSlots:
     """A list of the caller's, or one that keeps its length, as others are described."""
-    kinds = (NumberType(value.symbol.dtype, python=True),)
-    count = scope.temp("count", value.extents(loc)[0]).symbol
-    return ListSlots((value.symbol,), kinds, False, count, count)
+    return list_of_columns(scope, [value], (NumberType(value.symbol.dtype, python=True),), False, loc)
 
 
 def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> ListSlots:
     """A list of tuples that is a parameter, which is only read."""
     kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
-    count = scope.temp("count", ArrayRef(columns[0]).extents(loc)[0]).symbol
-    scope.lists[name] = slots = ListSlots(tuple(columns), kinds, True, count, count)
+    scope.lists[name] = slots = list_of_columns(scope, [*map(ArrayRef, columns)], kinds, True, loc)
     return slots
 
 
@@ -72,12 +69,10 @@ def give_list(scope: Scope, name: str, value: ListSlots, giver: tuple[Scope, str
     """Binds a parameter to a list of the caller's. giver: the caller, and the list's name there, if it has one."""
     scope.env[name] = scope.lists[name] = value
     is_read = value.of_tuples and value.room is value.count
-    if is_read and not scope.source.trusted:
-        return
-    scope.list_names |= {name}
-    if scope.source.trusted:
-        return
-    scope.givers[name] = giver
+    if scope.source.trusted or not is_read:
+        scope.list_names |= {name}
+    if not (scope.source.trusted or is_read):
+        scope.givers[name] = giver
 
 
 def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListSlots:
@@ -96,7 +91,7 @@ def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> List
 def list_of_columns(
     scope: Scope, columns: Sequence[ArrayRef], kinds: tuple[NumberType, ...], of_tuples: bool, loc: Loc
 ) -> ListSlots:
-    """A list whose items are in new arrays."""
+    """A list whose items are in these arrays, and that keeps its length."""
     count = scope.temp("count", columns[0].extents(loc)[0]).symbol
     return ListSlots(tuple(column.symbol for column in columns), kinds, of_tuples, count, count)
 
