@@ -184,15 +184,11 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     lo = parts[0] if len(parts) > 1 else integer(0, loc)
     hi = parts[1] if len(parts) > 1 else parts[0]
     step = parts[2] if len(parts) > 2 else integer(1, loc)
-
-    def item(var: Expr) -> Value:
-        return Number(var, python=True)
-
     if isinstance(step, Const):
         assert isinstance(step.value, int)
         if step.value == 0:
             raise LengthError("range() arg 3 must not be zero", scope.loc(args[2]))
-        return Range(lo, hi, step.value, item, parallel)
+        return Range(lo, hi, step.value, lambda var: Number(var, python=True), parallel)
     return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
 
 

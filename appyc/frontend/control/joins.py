@@ -39,7 +39,7 @@ from appyc.frontend.types.values import (
     dtype_of,
     or_none,
 )
-from appyc.ir.nodes import Assign, Expr, If, Stmt, Var
+from appyc.ir.nodes import Assign, Expr, If, Stmt
 from appyc.ir.types import DType
 
 
@@ -60,15 +60,11 @@ def bring_home(scope: Scope, targets: Env, sources: Env, fork: Fork, loc: Loc, *
 def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
     """Emits the phi copy of one binding that is not an array."""
     match target, source:
-        case Slot(), Slot():
-            if target.symbol != source.symbol:
-                value = cast(Var(source.symbol, loc=loc), target.symbol.dtype)
-                scope.emit(Assign(target.symbol, value, loc=loc))
+        case Slot(), Slot() | Number():
+            value = source.number(loc) if isinstance(source, Slot) else source
+            if not isinstance(source, Slot) or target.symbol != source.symbol:
+                scope.emit(Assign(target.symbol, cast(value.expr, target.symbol.dtype), loc=loc))
             if target.is_int is not None and target.is_int != source.is_int:
-                scope.emit(Assign(target.is_int, is_int(source, loc), loc=loc))
-        case Slot(), Number():
-            scope.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
-            if target.is_int is not None:
                 scope.emit(Assign(target.is_int, is_int(source, loc), loc=loc))
         case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
             for t, s in zip(target.items, source.items, strict=True):

@@ -218,12 +218,10 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
         )  # fmt: skip
     key = (made.site, name)
     known = scope.callees.known.fields
-    joined = promote(known.get(key, value.type), value.type)
-    is_first = key not in known
-    if not is_first and joined != known[key]:
-        known[key] = joined
+    before = known.get(key)
+    known[key] = joined = promote(before or value.type, value.type)
+    if before not in (None, joined):
         raise Recursive  # what has been read of it so far is of another kind
-    known[key] = joined
     field = made.fields.get(name)
     if field is None:
         field = Number(Var(scope.supply.fresh(name, joined.dtype), loc=loc), joined.python)
