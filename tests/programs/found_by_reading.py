@@ -568,3 +568,32 @@ def dots(a, b):
     for x in np.nditer(a):
         total = 0.5 * total + x
     return total
+
+
+@PROGRAMS.on(ints(4), np.zeros(4, np.uint64))
+@PROGRAMS.on(ints(4, lo=0, dtype=np.uint64), np.zeros(4, np.int64))
+def results_with_a_sign(a, out):
+    """An array without a sign took them, and wrapped what was negative."""
+    np.add(a, a, out=out)
+    for k in range(1, len(out)):
+        out[k] += out[k - 1]
+    return out
+
+
+@PROGRAMS.on(ints(4, dtype=np.int32), np.zeros(4, np.uint32))
+def copies_with_a_sign(a, out):
+    """As above."""
+    np.copyto(out, a)
+    for k in range(1, len(out)):
+        out[k] += out[k - 1]
+    return out
+
+
+@PROGRAMS.on(ints(4), np.zeros(4, np.uint8))
+@PROGRAMS.on(ints(4, dtype=np.int32), np.zeros(4, np.uint32))
+def changes_with_a_sign(a, out):
+    """As above."""
+    out[1:] -= a[1:]
+    for k in range(1, len(out)):
+        out[k] += out[k - 1]
+    return out

@@ -31,7 +31,7 @@ from appyc.frontend.facts import Recursive
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.numbers import NumberType, is_put_into
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir import nodes as ir
@@ -275,8 +275,8 @@ def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: ir.Exp
     """
     if not is_array(target):
         raise UnsupportedError(f"the result cannot be put into {describe(target)}", loc)
-    kinds = [as_tensor(scope, v, loc).element.dtype.kind.replace("u", "i") for v in (target, value)]
-    if "bifc".index(kinds[1]) > "bifc".index(kinds[0]):
+    own, given = (as_tensor(scope, v, loc).element.dtype for v in (target, value))
+    if not is_put_into(given, own):
         raise UnsupportedError("the array for the result has a type that does not take it", loc)
     assign(scope, target, value, loc, where=where)
     return target

@@ -18,7 +18,7 @@ from appyc.frontend.library.axis_arguments import Arguments, given_dtype, intege
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import NumberType, as_dtype, promoted, promoted_dtype
+from appyc.frontend.types.numbers import NumberType, as_dtype, is_put_into, promoted, promoted_dtype
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Store
 from appyc.ir.types import DType
@@ -26,13 +26,9 @@ from appyc.ir.types import DType
 
 def copyto(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     target, source = as_tensor(scope, given["dst"], loc), as_tensor(scope, given["src"], loc)
-    order = "biufc"
-    if order.index(source.element.dtype.kind.replace("u", "i")) > order.index(
-        target.element.dtype.kind.replace("u", "i")
-    ) and not isinstance(given["src"], vals.Number):
-        raise TypeInferenceError(
-            f"Cannot cast array data from {source.element.dtype} to {target.element.dtype}", loc
-        )
+    kinds = source.element.dtype, target.element.dtype
+    if not is_put_into(*kinds) and not isinstance(given["src"], vals.Number):
+        raise TypeInferenceError(f"Cannot cast array data from {kinds[0]} to {kinds[1]}", loc)
     assign(scope, given["dst"], given["src"], loc)
     return vals.Opaque(None)
 

@@ -192,6 +192,12 @@ def holds(dtype: DType, value: int) -> bool:
     return low <= value < low + (1 << dtype.bits)
 
 
+def is_put_into(given: DType, kind: DType) -> bool:
+    """Whether an array that is given for results takes those of a type: integers take no floats, and those without a
+    sign none that have one."""
+    return bool(np.can_cast(given.numpy, kind.numpy, "same_kind"))
+
+
 def as_dtype(obj: object) -> DType | None:
     """The element type that a Python object names where a dtype is expected, if any."""
     if obj is int:

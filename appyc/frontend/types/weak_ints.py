@@ -9,7 +9,7 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import PartedTypesError, promoted_dtype
+from appyc.frontend.types.numbers import PartedTypesError, is_put_into, promoted_dtype
 from appyc.frontend.types.values import ListSlots, Number, TupleValue, Value, is_listed
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Compare, Const, Expr, Likely, Logical, Reduce, Unary
@@ -108,7 +108,7 @@ def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) ->
 
 
 def refuse_other_kind(symbol: str, old: DType, new: DType, loc: Loc) -> None:
-    """Raises TypeInferenceError where NumPy does not change an array in place, for the result is of a wider kind."""
-    if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
+    """Raises TypeInferenceError where NumPy does not change an array in place, for the result is of another kind."""
+    if not is_put_into(new, old):
         raise TypeInferenceError(f"{symbol}= gives {new}, which an array of {old} does not take", loc,
                                  f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)")  # fmt: skip
