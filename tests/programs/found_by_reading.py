@@ -597,3 +597,23 @@ def changes_with_a_sign(a, out):
     for k in range(1, len(out)):
         out[k] += out[k - 1]
     return out
+
+
+@PROGRAMS.on(np.array([True, False]), 5)
+def hash_beside_a_truth(flags, n):
+    """An int of 64 bits beside a bool of NumPy's was made a complex number."""
+    h = 14695981039346656037
+    for k in range(n):
+        h = ((h ^ k) * 1099511628211) % 2**64
+    return flags[0] + h % 2**63, flags * (h % 1000)
+
+
+@PROGRAMS.on(np.array([True, False]), 3)
+@PROGRAMS.on(np.array([True, False]), 0)
+def too_large_beside_a_truth(flags, n):
+    """As above; NumPy adds in 64 bits with a sign, and raises."""
+    h, out = 1, 0
+    for k in range(n):
+        h = (h << 63 | k) % 2**64
+        out += k
+    return flags + h, out

@@ -77,6 +77,8 @@ PY_COMPLEX = NumberType(DType.COMPLEX128, python=True)
 
 _RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _PYTHON = (PY_BOOL, PY_INT, PY_FLOAT, PY_COMPLEX)
+_WEAK = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
+"""Numbers of Python's own, whose values do not count beside NumPy's."""
 
 
 def dtype_named(name: str) -> DType | None:
@@ -92,7 +94,7 @@ def promote(a: NumberType, b: NumberType) -> NumberType:
         return _PYTHON[max(_RANK[a.dtype.kind], _RANK[b.dtype.kind])]
     if a.python != b.python:
         weak, strong = (a, b) if a.python else (b, a)
-        return _promote_weak(weak, strong)
+        return _numpy(np.result_type(strong.dtype.numpy, _WEAK[weak.dtype.kind]))
     return _numpy(np.promote_types(a.dtype.numpy, b.dtype.numpy))
 
 
@@ -104,20 +106,6 @@ def promoted(types: Iterable[NumberType]) -> NumberType:
 def promoted_dtype(dtypes: Iterable[DType]) -> DType:
     """The type that arrays of these element types meet in."""
     return promoted(NumberType(dtype, python=False) for dtype in dtypes).dtype
-
-
-def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType:
-    if _RANK[weak.dtype.kind] <= _RANK[strong.dtype.kind]:
-        return NumberType(strong.dtype, python=False)
-    match weak.dtype.kind, strong.dtype.kind:
-        case "i", "b":
-            return NumberType(DType.INT64, python=False)
-        case "f", _:
-            return NumberType(DType.FLOAT64, python=False)
-        case "c", "f":
-            return NumberType(DType.COMPLEX64 if strong.dtype.bits < 64 else DType.COMPLEX128, python=False)
-        case _:
-            return NumberType(DType.COMPLEX128, python=False)
 
 
 def _numpy(dtype: np.dtype[np.generic]) -> NumberType:
@@ -188,8 +176,7 @@ def division_type(a: NumberType, b: NumberType) -> NumberType:
 
 def holds(dtype: DType, value: int) -> bool:
     """Whether an integer type can hold a value."""
-    low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
-    return low <= value < low + (1 << dtype.bits)
+    return is_within((value, value), limits(dtype))
 
 
 def is_put_into(given: DType, kind: DType) -> bool:
@@ -200,14 +187,11 @@ def is_put_into(given: DType, kind: DType) -> bool:
 
 def as_dtype(obj: object) -> DType | None:
     """The element type that a Python object names where a dtype is expected, if any."""
-    if obj is int:
-        return DType.INT64
-    if obj in (float, bool, complex) or isinstance(obj, np.dtype | str):
-        try:
-            found = np.dtype(obj)
-        except TypeError:
-            return None
-        return dtype_named(found.name) if found.isnative else None
-    if isinstance(obj, type) and issubclass(obj, np.generic):
-        return dtype_named(np.dtype(obj).name)
-    return None
+    is_class = isinstance(obj, type) and (obj in (bool, int, float, complex) or issubclass(obj, np.generic))
+    if not is_class and not isinstance(obj, np.dtype | str):
+        return None
+    try:
+        found: np.dtype[np.generic] = np.dtype(obj)  # type: ignore[call-overload]
+    except TypeError:
+        return None
+    return dtype_named(found.name) if found.isnative else None

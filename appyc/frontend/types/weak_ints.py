@@ -28,9 +28,9 @@ def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
     if not weak or not others:
         return
     common = promoted_dtype([DType.BOOL, *map(element_type, others)])
-    if common.is_integer:
+    if common.is_integer or common is DType.BOOL:
         for number in weak:
-            require_fit(scope, number, common, loc)
+            require_fit(scope, number, DType.INT64 if common is DType.BOOL else common, loc)
 
 
 def require_all_fit(scope: Scope, value: Value, dtype: DType, loc: Loc) -> None:
