@@ -107,7 +107,7 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
     kind = element.dtype
     match name:
         case "sum" | "prod":
-            wide = dtype or _summed(kind)
+            wide = dtype or DType(np.sum(np.empty(0, kind.numpy)).dtype.name)  # of small integers 64 bits
             start = cast(const(0 if name == "sum" else 1, DType.INT64, loc), wide)
             return ("+" if name == "sum" else "*"), cast(element, wide), start
         case "any" | "all":
@@ -130,13 +130,6 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
             return name, element, cast(const(-1 if name == "&" else 0, DType.INT64, loc), kind)
         case _:
             raise AssertionError(name)
-
-
-def _summed(dtype: DType) -> DType:
-    """NumPy adds small integers up in 64 bits."""
-    if dtype is DType.BOOL or dtype.kind == "i":
-        return DType.INT64
-    return DType.UINT64 if dtype.kind == "u" else dtype
 
 
 _WIDER = {DType.FLOAT16: DType.FLOAT64, DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
