@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import appyc
 from appyc.ir.nodes import If, Stmt, Update
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
@@ -15,6 +16,7 @@ from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.arg_reductions import arg_reductions
 from appyc.passes.pass_context import PassContext
+from tests.e2e.harness import run_everywhere
 from tests.ir_makers import (
     Program,
     add,
@@ -170,3 +172,49 @@ def test_values_that_double_are_not_written_out():
     chain = [t, *(p.local(f"s{number}") for number in range(40))]
     doubled = [assign(new, add(old, old)) for old, new in itertools.pairwise(chain)]
     assert not Case(if_(compare(">", load(a, i), x), [*doubled, assign(x, load(a, i))])).changed
+
+
+def down_columns(c, d, o, w):
+    for j in range(c.shape[1]):
+        best, at = -math.inf, 0
+        for i in range(c.shape[0]):
+            v = d[i] + c[i, j]
+            if v > best:
+                best = v
+                at = i
+        o[j] = best
+        w[j] = at
+
+
+def along_rows(c, d, o, w):
+    for j in range(c.shape[0]):
+        best, at = -math.inf, 0
+        for i in range(c.shape[1]):
+            if c[j, i] > best:
+                best = c[j, i]
+                at = i
+        o[j] = best
+        w[j] = at
+
+
+def down_columns_that_depend_on_each_other(c, d, o, w):
+    best, at = -math.inf, 0
+    for j in range(c.shape[1]):
+        for i in range(c.shape[0]):
+            if c[i, j] > best:
+                best = c[i, j]
+                at = i
+        o[j] = best
+        w[j] = at
+
+
+@pytest.mark.parametrize(
+    ("fn", "lanes"),
+    [(down_columns, True), (along_rows, False), (down_columns_that_depend_on_each_other, False)],
+)
+def test_down_columns_it_is_columns_that_become_lanes(fn, lanes):
+    rng = np.random.default_rng(2)
+    for rows, columns in ((1, 1), (5, 40), (33, 17)):
+        args = rng.integers(0, 9, (rows, columns)) / 2, rng.random(rows), np.zeros(40), np.zeros(40, np.int64)
+        run_everywhere(fn, *args)
+    assert ("lane  lanes" in appyc.jit(fn).source("schedule", *args)) is lanes

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.analysis.accesses.recomputable import Recomputable
+from appyc.analysis.dependences.free_loops import is_free
 from appyc.ir import nodes as ir
+from appyc.ir.array_accesses import step_along_rows
 from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
@@ -55,14 +57,36 @@ def arg_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
     Runs before `recognise_reductions`, which rejects a maximum whose branch has other statements.
 
+    A loop down the columns of an array, each of which is an iteration of a parallel loop, stays: that one becomes the
+    lanes (`vectorise_outer_loops`), which read rows.
+
     Does not handle: what is assigned under an inner condition, or in the `else`; loops with
     `break` or `continue`; assigned scalars that the loop reads elsewhere.
     """
     if not ctx.may_change_loops(fn):
         return fn
     names = NameSupply.after(fn)
+    columns = {
+        inner.var
+        for loop in loops_of(fn.body)
+        for inner in loop.body
+        if isinstance(inner, ir.For) and _is_candidate(inner) and _goes_down(inner, loop) and is_free(loop)
+    }
 
-    return map_loops(fn, lambda loop: _rewritten(loop, names, ctx) if _is_candidate(loop) else loop)
+    def rule(loop: ir.For) -> ir.For | tuple[ir.Stmt, ...]:
+        return _rewritten(loop, names, ctx) if loop.var not in columns and _is_candidate(loop) else loop
+
+    return map_loops(fn, rule)
+
+
+def _goes_down(loop: ir.For, across: ir.For) -> bool:
+    """Whether a loop with conditions reads columns of arrays, whose rows the loop around it goes along."""
+    if not any(isinstance(stmt, ir.If) for stmt in loop.body):
+        return False
+    both = {loop.var, across.var}
+    loads = [n for n in walk(loop.body) if isinstance(n, ir.Load) and both <= scalars_read(n)]
+    steps = {step_along_rows(n.array, n.index, across.var) for n in loads}
+    return steps == {1} and not any(step_along_rows(n.array, n.index, loop.var) for n in loads)
 
 
 @dataclass(frozen=True, slots=True)
