@@ -125,7 +125,7 @@ from appyc.passes.storage.scalar_replacement_of_selections import scalar_replace
 from appyc.passes.storage.speculate_loads import speculate_loads
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.passes.vectorise.choose_forms import choose_forms
-from appyc.passes.vectorise.expand_scalars import expand_scalars
+from appyc.passes.vectorise.distribute_in_blocks import distribute_in_blocks
 from appyc.passes.vectorise.find_lanes import find_lanes
 from appyc.passes.vectorise.gather_updates import gather_updates
 from appyc.passes.vectorise.jam_waves import jam_waves
@@ -240,7 +240,7 @@ FOR_C: tuple[Pass, ...] = (
     jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
     hoist_invariants,  # before lanes are made of the loops; before tests are, which would call again
     check_in_blocks,  # before passes that make lanes: what may raise has none otherwise
-    expand_scalars,  # after it, for loops that do not raise; before loops around others are made lanes as a whole
+    distribute_in_blocks,  # after it, for loops that do not raise; before loops around others are made lanes as a whole
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes
     vectorise_outer_loops,  # after these, none of which knows its masks

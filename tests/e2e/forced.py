@@ -40,7 +40,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "passes.parallelise.speculative_search": {
         "FIRST_BLOCK": 3, "FIRST_LONG_BLOCK": 2, "LAST_BLOCK": 8, "LAST_WORKING_BLOCK": 8,
     },
-    "passes.vectorise.expand_scalars": {"BLOCK": 4, "FEW": 0},
+    "passes.vectorise.distribute_in_blocks": {"BLOCK": 4, "FEW": 0},
     "runtime.gpu_products": {"FEWEST": 1},
 }  # fmt: skip
 """New values, by module."""

@@ -1,4 +1,4 @@
-"""Scalar expansion and loop distribution in blocks: functions are called in lanes beside what runs in order."""
+"""Loop distribution in blocks, with scalar expansion: functions are called in lanes beside what runs in order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_KEPT = 4
 """Scalars that are kept for each iteration of a block."""
 
 
-def expand_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
+def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Strip-mining, scalar expansion and fission of loops that call functions of vectors in some statements only.
 
     Before:                                     After:

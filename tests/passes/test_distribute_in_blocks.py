@@ -10,11 +10,15 @@ import pytest
 import appyc
 from appyc import pipeline
 from appyc.ir.printer import print_function
-from appyc.passes.vectorise.expand_scalars import BLOCK, expand_scalars
+from appyc.passes.vectorise.distribute_in_blocks import BLOCK, distribute_in_blocks
 from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 
-BEFORE = (*pipeline.SIMPLIFY, *pipeline.ANALYSE, *pipeline.FOR_C[: pipeline.FOR_C.index(expand_scalars)])
+BEFORE = (
+    *pipeline.SIMPLIFY,
+    *pipeline.ANALYSE,
+    *pipeline.FOR_C[: pipeline.FOR_C.index(distribute_in_blocks)],
+)
 RNG = np.random.default_rng(3)
 X, W = RNG.random((150, 7)) - 0.5, RNG.random(7)
 
@@ -228,13 +232,13 @@ def ready(fn):
 
 @pytest.mark.parametrize("fn", SPLIT, ids=lambda fn: fn.__name__)
 def test_split(fn):
-    assert "_kept" in print_function(after(ready(fn), expand_scalars))
+    assert "_kept" in print_function(after(ready(fn), distribute_in_blocks))
 
 
 @pytest.mark.parametrize("fn", LEFT, ids=lambda fn: fn.__name__)
 def test_left(fn):
     fn = ready(fn)
-    assert after(fn, expand_scalars) is fn
+    assert after(fn, distribute_in_blocks) is fn
 
 
 @pytest.mark.parametrize("rows", [0, 1, BLOCK - 1, BLOCK + 1, 150])
@@ -259,4 +263,4 @@ def test_under_a_pragma_on_threads(dtype):
 
 
 def test_golden(golden):
-    golden("loops/expand_scalars.txt", print_function(after(ready(predicted), expand_scalars)))
+    golden("loops/distribute_in_blocks.txt", print_function(after(ready(predicted), distribute_in_blocks)))
