@@ -31,6 +31,15 @@ def names_of_generated_code(frame, fault):
     return threads, trips, kernel, program, mask
 
 
+@PROGRAMS.on(np.arange(300) % 4, floats(300), np.zeros(4), np.zeros(4), np.zeros(4))
+def names_of_copies(part, base, e, copy, first):
+    #pragma parallel for
+    for last in range(300):
+        e[part[last]] = max(e[part[last]], base[last])
+        copy[part[last]] = min(copy[part[last]], base[last])
+        first[part[last]] = max(first[part[last]], -base[last])
+
+
 @PROGRAMS.on(floats(3), 2)
 def unicode_and_underscores(α, _n):
     Δ = 0.0

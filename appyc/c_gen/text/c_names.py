@@ -23,6 +23,7 @@ _PREDEFINED = "linux unix i386 calloc aligned_alloc memset bytes_of main"
 _OWN = """
     frame fault failed threads begin end piece pieces shared began trips leave value none slot term old again
     at_ count_ first_ row_ from_ width streams depth result
+    ahead base copies_pay copy e first in_place last part
 """
 
 
