@@ -50,6 +50,15 @@ def shown(error: BaseException, folder: Path) -> str:
 
 
 PRAGMAS = {
+    "pragma_number_of_threads": """
+@appyc.jit
+def clear(a):
+    #pragma parallel for num_threads(2)
+    for i in range(len(a)):
+        a[i] = 0.0
+
+clear(np.ones(4))
+""",
     "pragma_unknown_property_of_a_slice": """
 @appyc.jit
 def clear(a, n):
@@ -1165,6 +1174,57 @@ largest(np.ones(4))
 }
 
 NAMES_AND_TYPES = {
+    "objects_of_one_class_on_two_paths": """
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+@appyc.jit(strict=True)
+def walk(n):
+    p = Point(0.0)
+    for i in range(n):
+        p = Point(p.x + i)
+    return p.x
+
+walk(3)
+""",
+    "object_with_a_length": """
+class Stack:
+    def __init__(self):
+        self.size = 0
+
+    def __len__(self):
+        return self.size
+
+@appyc.jit(strict=True)
+def count(n):
+    s = Stack()
+    for i in range(n):
+        s.size += i
+    return s.size
+
+count(3)
+""",
+    "attribute_that_holds_none": """
+class Solver:
+    residual = None
+
+@appyc.jit(strict=True)
+def solve(s, a):
+    for i in range(len(a)):
+        s.residual = a[i]
+
+solver = Solver()
+solver.residual = None
+solve(solver, np.ones(3))
+""",
+    "negative_of_bools": """
+@appyc.jit(strict=True)
+def others(a):
+    return -a
+
+others(np.ones(3, bool))
+""",
     "name_not_defined": """
 @appyc.jit(strict=True)
 def scale(a, factor):
@@ -1401,6 +1461,18 @@ count(4)
 }
 
 ARGUMENTS = {
+    "argument_array_of_python": """
+from array import array
+
+@appyc.jit(strict=True)
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+total(array("d", [1.0, 2.0]))
+""",
     "runs_in_python": """
 import warnings
 

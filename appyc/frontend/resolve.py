@@ -241,8 +241,9 @@ class Names:
             else None
         )
         if not isinstance(found, Number):
-            raise UnsupportedError(f"the attribute {name!r} is no number, and cannot be assigned in compiled code", loc,
-                                   "return the value, and assign it outside")  # fmt: skip
+            raise UnsupportedError(f"the attribute {name!r} holds a {type(value).__name__} before the call, "
+                                   "and cannot be assigned in compiled code", loc,
+                                   "let it hold a number then, or return the value, and assign it outside")  # fmt: skip
         return NumberType(found.type.dtype, found.python)
 
     def cell(self, owner: Opaque, name: str, loc: Loc) -> Symbol | None:

@@ -283,7 +283,7 @@ class Scope:
             case vals.Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
-                            "use two names, so that each has one meaning")  # fmt: skip
+                            "use two names, so that each has one meaning, or change the parts of one")  # fmt: skip
             case vals.Number():
                 return replace(binding, expr=replace(binding.expr, loc=loc))
             case vals.ListSlots():

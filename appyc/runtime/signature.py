@@ -8,6 +8,7 @@ instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_i
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
 from enum import Enum
 from typing import Any
 
@@ -156,11 +157,12 @@ def _overflow(value: int, name: str, loc: Loc) -> ArgumentOverflowError:
 
 
 def _unsupported(value: object, name: str, loc: Loc) -> TypeInferenceError:
-    kind = type(value).__name__
+    module, kind = type(value).__module__, type(value).__qualname__
+    kind = kind if module == "builtins" else f"{module}.{kind}"
     article = "an" if kind[0].lower() in "aeiou" else "a"
     rules = ", whose rules differ from those of an ndarray" if isinstance(value, np.ndarray) else ""
     hint = "compiled functions take numbers, arrays, tuples of them, and None"
-    if isinstance(value, np.ndarray | list | range):
+    if isinstance(value, np.ndarray | MutableSequence | range):
         hint = f"pass np.asarray({name})"
     elif isinstance(value, dict | set | frozenset):
         hint = "pass its values as arrays or scalars of their own"

@@ -102,7 +102,7 @@ def test_numpy_and_numbers_live_on_the_host():
         (object(), "argument 'x' is an object", "numbers, arrays"),
         (Gpu, "argument 'x' is a type", "numbers, arrays"),
         ((1, [2]), "argument 'x[1]' is a list", "pass np.asarray(x[1])"),
-        (np.ma.zeros(3), "argument 'x' is a MaskedArray", "pass np.asarray(x)"),
+        (np.ma.zeros(3), "argument 'x' is a numpy.ma.MaskedArray", "pass np.asarray(x)"),
         (np.longdouble(1), "of type dtype", "x.astype(np.float64)"),
         (np.zeros(3, np.longdouble), "which is not supported", "x.astype(np.float64)"),
         (np.zeros(3, ">f8"), "an array of dtype >f8", "newbyteorder"),

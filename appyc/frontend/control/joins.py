@@ -124,7 +124,10 @@ def _form(value: TupleSlots) -> object:
 
 
 def _conflict(a: Binding, b: Binding, *, unsupported: bool = True) -> Conflict:
-    return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported)
+    one, other = describe(a), describe(b)
+    return Conflict(
+        f"{one} on one path and {other if other != one else 'another one'} on another", unsupported
+    )
 
 
 def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:

@@ -355,7 +355,7 @@ def negative(a: Number, loc: Loc) -> Number:
     if a.type.dtype is DType.BOOL:
         if not a.python:
             raise TypeInferenceError("The numpy boolean negative, the `-` operator, is not supported", loc,
-                                     "use `not`")  # fmt: skip
+                                     "use `~`")  # fmt: skip
         a = to_type(a, PY_INT)
     out = Number(Unary("-", a.expr, a.type == PY_INT, loc=loc), a.python, is_int=a.is_int)
     return out if a.is_int is None else without_negative_zero(out, loc)

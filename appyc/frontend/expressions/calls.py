@@ -168,6 +168,9 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         raise LibraryCallError(
             f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc, *_REWRITE
         )
+    if isinstance(callee.obj, type):
+        raise UnsupportedError(f"an object of class {callee.obj.__name__} cannot be made in compiled code", loc,
+                               "docs/language.md, under Types, has the classes of which one can")  # fmt: skip
     raise UnsupportedError(f"{ast.unparse(node.func)} cannot be compiled", loc, *_REWRITE)
 
 

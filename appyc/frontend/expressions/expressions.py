@@ -37,6 +37,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    dtype_of,
 )
 from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.raising import may_raise
@@ -255,6 +256,8 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
 
 def _index_fully(array: ArrayRef | Tensor) -> str:
     """The hint for an array where a number is needed."""
+    if dtype_of(array) is DType.BOOL:
+        return "ask for any() or all() of it, or index its elements in a loop"
     if isinstance(array, Tensor) or not array.index:
         return "index its elements in a loop"
     name, ndim = array.symbol.name, array.symbol.array.ndim

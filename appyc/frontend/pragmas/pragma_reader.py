@@ -110,12 +110,12 @@ class Reader:
         raise PragmaError(summary, self.loc(word), *hints, label=label)
 
     def unknown(self, what: str, word: Word, known: Iterable[str], *hints: str) -> NoReturn:
-        """The error for a word that is none of `known`: names the one meant, else lists them."""
+        """The error for a word that is none of `known`: gives the hints, else names the one meant, else lists them."""
         known = tuple(known)
-        close = get_close_matches(word.text, known, 1, 0.6)
+        close = [] if hints else get_close_matches(word.text, known, 1, 0.6)
         label = f"did you mean {close[0]!r}?" if close else ""
         plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-        listed = () if close else (f"{plural} are {', '.join(known)}",)
+        listed = () if close or hints else (f"{plural} are {', '.join(known)}",)
         self.fail(f"unknown {what} {word.text!r}", word, *hints, *listed, label=label)
 
     def open(self, clause: Word, form: str) -> None:
