@@ -110,7 +110,7 @@ def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
 def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     loc = scope.loc(node)
     if (counted := _backwards(node)) is not None and scope.lower(counted.func) == Opaque(range):
-        return _reversed(what_it_runs_over(scope, counted), loc)
+        return _reversed(scope, what_it_runs_over(scope, counted), loc)
     if isinstance(node, ast.Call):
         callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
         obj = callee.obj if isinstance(callee, Opaque) else None
@@ -122,7 +122,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         if obj is zip:
             return _zip(scope, node, loc)
         if obj is reversed:
-            return _reversed(what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
+            return _reversed(scope, what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
         node = as_tuple(node)
     value = bytes_as_tuple(lower_expression(scope, node), loc)
@@ -138,7 +138,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         owner, count = value, list_of_rows.length(value, loc)
         return Range(integer(0, loc), count, 1, lambda var: list_of_rows.item_at(scope, owner, var, loc))
     if isinstance(value, ArrayRef) and value.ndim > 0:
-        return _over_array(value, loc)
+        return _over_array(scope, value, loc)
     if isinstance(value, Tensor) and value.ndim > 0:
         kept_value = kept(scope, replace(value, python=False), "items", loc)
         assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
@@ -150,9 +150,11 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     )  # fmt: skip
 
 
-def _over_array(value: ArrayRef, loc: Loc) -> Range:
+def _over_array(scope: Scope, value: ArrayRef, loc: Loc) -> Range:
+    leading = tuple(map(scope.unchanging, value.index))
+
     def item(var: Expr) -> Value:
-        index = (*value.index, var)
+        index = (*leading, var)
         if len(index) == value.symbol.array.ndim:
             return arithmetic.element_of(value.symbol, index, loc)
         return ArrayRef(value.symbol, index)
@@ -232,7 +234,9 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     if not 1 <= len(args) <= 2:
         raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
     start = (
-        number(lower_expression(scope, args[1]), loc) if len(args) > 1 else arithmetic.python_number(0, loc)
+        number(settled(scope, lower_expression(scope, args[1])), loc)
+        if len(args) > 1
+        else arithmetic.python_number(0, loc)
     )
     inner = what_it_runs_over(scope, args[0])
     if isinstance(inner, TupleValue):
@@ -241,7 +245,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
             for k in range(len(inner.items))
         )
         return TupleValue(tuple(TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
-    counted = _counted(inner, loc)
+    counted = _counted(scope, inner, loc)
 
     def item(var: Expr) -> Value:
         count = (
@@ -254,7 +258,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     return replace(counted, item=item)
 
 
-def _counted(over: Range, loc: Loc) -> Range:
+def _counted(scope: Scope, over: Range, loc: Loc) -> Range:
     """The same items by their positions: the range begins at 0, and its step is 1."""
     if (over.lo, over.step) == (integer(0, loc), 1):
         return over
@@ -262,14 +266,14 @@ def _counted(over: Range, loc: Loc) -> Range:
     def of(op: str, left: Expr, right: Expr) -> Expr:
         return arithmetic.binary(op, Number(left, True), Number(right, True), loc).expr
 
-    step = integer(over.step, loc)
-    beyond = of("-", of("+", of("-", over.hi, over.lo), step), integer(1 if over.step > 0 else -1, loc))
+    first, step = scope.unchanging(over.lo), integer(over.step, loc)
+    beyond = of("-", of("+", of("-", over.hi, first), step), integer(1 if over.step > 0 else -1, loc))
     return replace(
         over,
         lo=integer(0, loc),
         hi=of("//", beyond, step),
         step=1,
-        item=lambda var: over.item(of("+", over.lo, of("*", var, step))),
+        item=lambda var: over.item(of("+", first, of("*", var, step))),
     )
 
 
@@ -280,7 +284,7 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     if tuples and len(tuples) == len(parts):
         return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
     parts = [_in_an_array(scope, p, loc) if isinstance(p, TupleValue) else p for p in parts]
-    ranges = [_counted(p, loc) for p in parts if isinstance(p, Range)]
+    ranges = [_counted(scope, p, loc) for p in parts if isinstance(p, Range)]
     if not ranges or len(ranges) != len(parts):
         raise UnsupportedError("zip of a tuple and something else is not compiled", loc, "loop over an index")
     hi = ranges[0].hi
@@ -300,7 +304,7 @@ def _in_an_array(scope: Scope, value: TupleValue, loc: Loc) -> Range | TupleValu
         return value
     container = Container.LIST if numbers[0].python else Container.ARRAY
     items = replace(as_tensor(scope, value, loc), python=numbers[0].python)
-    return _over_array(materialise(scope, items, "items", loc, container), loc)
+    return _over_array(scope, materialise(scope, items, "items", loc, container), loc)
 
 
 def _backwards(node: ast.expr) -> ast.Call | None:
@@ -309,10 +313,10 @@ def _backwards(node: ast.expr) -> ast.Call | None:
     return over if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else None
 
 
-def _reversed(inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
+def _reversed(scope: Scope, inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
     if isinstance(inner, TupleValue):
         return TupleValue(inner.items[::-1])
-    inner = inner if inner.step == 1 else _counted(inner, loc)
+    inner = inner if inner.step == 1 else _counted(scope, inner, loc)
     one = integer(1, loc)
     last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
     stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr

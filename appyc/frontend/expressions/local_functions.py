@@ -14,6 +14,7 @@ import inspect
 from dataclasses import dataclass
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays import tensors
 from appyc.frontend.expressions import expressions
 from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
@@ -82,7 +83,7 @@ def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
     pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
     values = [
-        expressions.pack_masked(scope, value, scope.loc(node))
+        tensors.settled(scope, expressions.pack_masked(scope, value, scope.loc(node)))
         for value in expressions.lower_operands(scope, [default for _, default in pairs])
     ]
     defaults = {a.arg: value for (a, _), value in zip(pairs, values, strict=True)}

@@ -192,7 +192,8 @@ class _Splitter:
                 out.append(ir.Assign(stmt.target, value, loc=stmt.loc))
             case ir.For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
-                private = set(self.scalars[stmt.var].private).difference(self.scalars[stmt.var].last)
+                scalars = self.scalars[stmt.var]
+                private = {*scalars.private}.difference(scalars.last, symbols_of((lo, hi)))
                 body = tuple(self.block(stmt.body, True, private))
                 loop = Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc)
                 out += self._hoisted(loop, private, in_loop)

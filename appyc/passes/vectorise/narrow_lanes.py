@@ -159,7 +159,8 @@ class _Lanes:
         """The loop with what is computed in the narrow type."""
         if self.dtype is None:
             return self.loop
-        return rename(replace(self.loop, body=self._block(self.loop.body)), self.narrow)
+        renamed = rename(replace(self.loop, body=self._block(self.loop.body)), self.narrow)
+        return replace(renamed, lo=self.loop.lo, hi=self.loop.hi)  # they read what is there before the loop
 
     # ------------------------------------------------------------ ranges
 
