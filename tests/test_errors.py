@@ -1370,6 +1370,13 @@ def clear(a, mask):
 
 clear(np.ones(4), np.ones(4, bool))
 """,
+    "index_of_a_tuple_without_a_name": """
+@appyc.jit(strict=True)
+def pick(x, y, i):
+    return (x, y)[i]
+
+pick(1.0, 2.0, 1)
+""",
     "tuple_index_not_constant": """
 @appyc.jit(strict=True)
 def pick(t, i):

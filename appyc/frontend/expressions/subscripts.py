@@ -197,10 +197,10 @@ def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr
         table = owner.table or table_of_constants(scope, owner.items, loc)
         if table is None:
             _learn(scope, base, owner, loc)
-            raise UnsupportedError(
-                "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
-                "put them into an array",
-            )  # fmt: skip
+            reason, instead = "it has no name", "give it one"
+            if isinstance(base, ast.Name):
+                reason, instead = "its items are no numbers of one kind", "put them into an array"
+            raise UnsupportedError(f"this tuple can be indexed by constants only: {reason}", loc, instead)
         first = owner.items[0]
         length = len(first.items) if isinstance(first, TupleValue) else 0
         return item_of(table, scope.temp("at", expressions.as_index(at, loc)), length, loc)
