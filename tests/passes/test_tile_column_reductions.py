@@ -13,6 +13,7 @@ from appyc.ir.visit import walk
 from appyc.options import Options
 from appyc.passes.locality import column_blocks, tile_column_reductions
 from appyc.passes.pass_context import PassContext
+from tests.ir_makers import Program, add, assign, for_, load, store, sub, update
 from tests.lowering import lowered
 from tests.printed import run_printed
 
@@ -97,6 +98,53 @@ def test_integers_and_what_is_no_number():
     rows[[0, 8, 4, 5, 1], [1, 2, 3, 3, 4]] = [np.nan, np.inf, np.inf, -np.inf, 1e300]
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(run_printed(program, rows), means_and_deviations(rows))
+
+
+@pytest.mark.parametrize("values", [[np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf], [-np.inf] * 8])
+def test_deviations_of_what_is_not_finite(values):
+    rows = np.ones((8, 2))
+    rows[: len(values), 0] = values
+    for fn in (means_and_deviations, about_each_column):
+        with np.errstate(all="ignore"):
+            found = run_printed(blocked(fn, rows)[0], rows)
+            np.testing.assert_allclose(found, fn(rows))
+
+
+def chained(x):
+    """Each sum needs the one before it."""
+    first, third = np.empty(x.shape[1]), np.empty(x.shape[1])
+    for i in range(x.shape[1]):
+        m = x[0, i]
+        s = 0.0
+        for k in range(x.shape[0]):
+            s += abs(x[k, i] - m)
+        q = 1.0
+        for k in range(x.shape[0]):
+            q = max(q, x[k, i] * s)
+        r = 0.0
+        for k in range(x.shape[0]):
+            r += x[k, i] * s + q
+        first[i] = s
+        third[i] = r
+    return first, third
+
+
+def test_sums_that_need_one_another():
+    program, _ = blocked(chained, np.ones((2, 2)))
+    assert sum(n.var.name.startswith("block") for n in walk(program) if isinstance(n, For)) == 2 * 3
+    for shape in SHAPES[1:]:
+        x = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
+        np.testing.assert_allclose(run_printed(program, x), chained(x), rtol=1e-12, atol=1e-12)
+
+
+def test_a_sum_that_needs_what_changes_behind_it_stays():
+    p = Program()
+    n, x, out = p.integer("n"), p.array("x", 2), p.array("out", 1)
+    i, k, s, m = p.index("i"), p.index("k"), p.local("s"), p.local("m")
+    down = for_(k, 0, n, [update(s, [], "+", sub(load(x, k, i, checked=False), m))])
+    body = [assign(m, 1.0), assign(s, 0.0), down, assign(m, add(m, s)), store(out, [i], m, checked=False)]
+    fn = p.function(for_(i, 0, n, body))
+    assert tile_column_reductions.tile_column_reductions(fn, PassContext(Options(target="cpu"))) == fn
 
 
 def gradient(x, w, y):

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.strides import Pace, Strides
-from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
+from appyc.analysis.cost.loop_order import is_arithmetic
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Alloc, Assign, Binary, Const, Expr, For, If, Intrinsic, Load, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Assign, For, If, Load, Symbol, Update, While
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     contains,
     scalars_read,
     scalars_written,
-    substitute,
     walk,
 )
 
@@ -27,19 +27,9 @@ MAX_SUMS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Squares:
-    """`update` adds the square of `value - centre`; the centre is invariant in the loop."""
-
-    update: Update
-    value: Expr
-    centre: Expr
-
-
-@dataclass(frozen=True, slots=True)
 class ColumnSum:
     """A loop down a column, statement number `at` of the loop over columns. It combines into scalars by `updates`,
-    of values that are there before the loop over columns; or it adds up squares of deviations from what is
-    computed there.
+    of values that are there before the loop over columns.
 
     is_arithmetic: sums and products of one type of float, for lanes that hold their sums in registers.
     """
@@ -47,7 +37,6 @@ class ColumnSum:
     at: int
     loop: For
     updates: tuple[Update, ...]
-    squares: Squares | None
     is_arithmetic: bool
 
 
@@ -77,6 +66,16 @@ def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
     return tuple(found)
 
 
+def first_that_waits(columns: For) -> int | None:
+    """The first loop down a column that needs a scalar which is computed for the column before it."""
+    for at, stmt in enumerate(columns.body):
+        if isinstance(stmt, For):
+            combined = {n.target for n in walk(stmt.body) if isinstance(n, Update)}
+            if (exposed((stmt,)).keys() - combined) & scalars_written(columns.body[:at]):
+                return at
+    return None
+
+
 def _walks_down(columns: For, loop: For, strides: Strides) -> bool:
     """Whether elements that follow each other along the rows are far apart down the columns."""
     far = False
@@ -94,49 +93,9 @@ def _column_sum(columns: For, at: int, loop: For) -> ColumnSum | None:
     if arrays_read(loop.body) & arrays_written(columns.body):
         return None
     updates = _plain_updates(columns, loop)
-    if updates is not None:
-        return ColumnSum(
-            at, loop, updates, None, is_arithmetic(loop.body) and all(u.op == "+" for u in updates)
-        )
-    squares = _squares(loop)
-    if squares is None or not is_sum(squares.value):
+    if updates is None:
         return None
-    if scalars_read(squares.value) & scalars_written(columns.body):
-        return None
-    return ColumnSum(at, loop, (), squares, True)
-
-
-def _squares(loop: For) -> Squares | None:
-    """What the loop does, if it only adds up squares of deviations, as for a variance."""
-    values: dict[Symbol, Expr] = {}
-    for stmt in loop.body[:-1]:
-        if not isinstance(stmt, Assign) or stmt.target in values:
-            return None
-        values[stmt.target] = substitute(stmt.value, values)
-    update = loop.body[-1]
-    if (
-        not isinstance(update, Update)
-        or update.op != "+"
-        or update.mask is not None
-        or update.target.is_array
-    ):
-        return None
-    match substitute(update.value, values):
-        case Binary("*", Binary("-") as apart, other) if apart == other:
-            pass
-        case Binary("**", Binary("-") as apart, Const(value=2)) | Intrinsic(
-            "square", (Binary("-") as apart,)
-        ):
-            pass
-        case _:
-            return None
-    varying = {loop.var, *values, update.target}
-    is_fixed = [not scalars_read(side) & varying for side in (apart.lhs, apart.rhs)]
-    if scalars_read(apart) & {*values, update.target} or is_fixed[0] == is_fixed[1]:
-        return None
-    value, centre = (apart.lhs, apart.rhs) if is_fixed[1] else (apart.rhs, apart.lhs)
-    is_one_type = value.dtype is update.target.dtype and value.dtype.is_float
-    return Squares(update, value, centre) if is_one_type else None
+    return ColumnSum(at, loop, updates, is_arithmetic(loop.body) and all(u.op == "+" for u in updates))
 
 
 def _plain_updates(columns: For, loop: For) -> tuple[Update, ...] | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from appyc.analysis.patterns.column_sums import ColumnSum, Squares
+from appyc.analysis.patterns.column_sums import ColumnSum
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import counting, shifted, smaller, start_of_sum, trip_count, zero
+from appyc.passes.node_builders import counting, shifted, smaller, start_of_sum, trip_count
 
 ROWS = 128
 """Rows of a block: enough that combining the blocks is little work. A constant and not a variable, so that the
@@ -28,12 +28,12 @@ almost nothing with 32.)"""
 @dataclass(slots=True)
 class ColumnBlocks:
     """Builds the tiled loops. partial: for each scalar that is reduced down the columns, an array of partial results,
-    one for each block of rows and each column; for deviations, three arrays: a sum, a rest and a spread."""
+    one for each block of rows and each column."""
 
     columns: ir.For
     sums: Sequence[ColumnSum]
     names: NameSupply
-    partial: dict[ir.Symbol, tuple[ir.Symbol, ...]] = field(default_factory=dict)
+    partial: dict[ir.Symbol, ir.Symbol] = field(default_factory=dict)
 
     @property
     def rows(self) -> ir.For:
@@ -53,11 +53,6 @@ class ColumnBlocks:
         strips = Strips(self.rows.lo, self.rows.hi, ROWS, block, self.loc)
         return strips.start, smaller(strips.end, self.rows.hi)
 
-    @property
-    def may_go_in_steps(self) -> bool:
-        """Whether all sums can be accumulated row by row; deviations cannot, as they need the mean of the block."""
-        return not any(one.squares for one in self.sums)
-
     def in_steps(self, block: ir.Symbol, loops: Sequence[ir.For]) -> list[ir.Stmt]:
         """A block, with other loops over its rows, a few rows at a time."""
         first, end = self.bounds(block)
@@ -73,29 +68,13 @@ class ColumnBlocks:
         return [*clear, ir.For(step, first, end, STEP, tuple(body), loc=self.loc)]
 
     def in_block(self, block: ir.Symbol) -> list[ir.For]:
-        """The loops that compute the partial results of a block of rows. Its deviations also give its sum."""
-        out = [self._deviations(one, one.squares, block) for one in self.sums if one.squares]
-        for one in self.sums:
-            if not one.squares and not self._is_known(one):
-                out += self._sums(one, block)
-        return out
-
-    def _is_known(self, one: ColumnSum) -> bool:
-        """Whether the sum of these values is already computed for the deviations of another loop."""
-        for other in self.sums:
-            if other.squares is None:
-                continue
-            target = other.squares.update.target
-            value = substitute(other.squares.value, {other.loop.var: ir.Var(one.loop.var, loc=self.loc)})
-            if [(u.op, u.value, u.target.dtype) for u in one.updates] == [("+", value, target.dtype)]:
-                self.partial[one.updates[0].target] = self.partial[target][:1]
-                return True
-        return False
+        """The loops that compute the partial results of a block of rows."""
+        return [loop for one in self.sums for loop in self._sums(one, block)]
 
     def allocations(self) -> list[ir.Alloc]:
         width = trip_count(self.columns.lo, self.columns.hi, 1)
-        arrays = dict.fromkeys(array for arrays in self.partial.values() for array in arrays)
-        return [ir.Alloc(array, (self.blocks, width), zero=False, loc=self.loc) for array in arrays]
+        shape = self.blocks, width
+        return [ir.Alloc(array, shape, zero=False, loc=self.loc) for array in self.partial.values()]
 
     def _sums(self, one: ColumnSum, block: ir.Symbol) -> list[ir.For]:
         lo, hi = self.bounds(block)
@@ -151,7 +130,12 @@ class ColumnBlocks:
         return replace(self._bare, var=column, body=(*before, inner, *after))
 
     def _arrays(self, one: ColumnSum) -> dict[ir.Symbol, ir.Symbol]:
-        return {u.target: self._made(u.target, 1)[0] for u in one.updates}
+        """The arrays of partial results, which are made where they are first asked for."""
+        for target in (update.target for update in one.updates):
+            if target not in self.partial:
+                type_ = ArrayType(target.dtype, 2)
+                self.partial[target] = self.names.fresh(f"{target.name}_of_block", type_)
+        return {update.target: self.partial[update.target] for update in one.updates}
 
     def _again(self, one: ColumnSum) -> tuple[ir.Symbol, ir.Symbol, tuple[ir.Stmt, ...]]:
         """Variables for columns and rows, and the body of a sum in terms of them."""
@@ -167,41 +151,6 @@ class ColumnBlocks:
         """The loop over columns for use inside a block, without its pragma."""
         return replace(self.columns, clauses=None)
 
-    def _deviations(self, one: ColumnSum, found: Squares, block: ir.Symbol) -> ir.For:
-        """Sum, deviations from the block's mean, or from 0 where that is not finite, and squares of these."""
-        loc, dtype = self.loc, found.update.target.dtype
-        arrays = self._made(found.update.target, 3)
-        column = self.names.fresh(self.columns.var.name, DType.INT64)
-        centre, rest, spread = (self.names.fresh(name, dtype) for name in ("centre", "rest", "spread"))
-        lo, hi = self.bounds(block)
-
-        def down(*updates: tuple[ir.Symbol, ir.Expr]) -> ir.For:
-            row = self.names.fresh(one.loop.var.name, DType.INT64)
-            there: dict[ir.Symbol, ir.Expr] = {
-                one.loop.var: ir.Var(row, loc=loc),
-                self.columns.var: ir.Var(column, loc=loc),
-            }
-            body = tuple(ir.Update(s, (), "+", substitute(value, there), loc=loc) for s, value in updates)
-            return replace(one.loop, var=row, lo=lo, hi=hi, body=body)
-
-        value = found.value
-        apart = ir.Binary("-", value, ir.Var(centre, loc=loc), loc=loc)
-        none = start_of_sum("+", dtype, loc)
-        mean = ir.Binary("/", ir.Var(centre, loc=loc), self._count(block, dtype), loc=loc)
-        body: list[ir.Stmt] = [
-            ir.Assign(centre, none, loc=loc),
-            down((centre, value)),
-            self._stored(arrays[0], block, column, ir.Var(centre, loc=loc)),
-            ir.Assign(centre, mean, loc=loc),
-            ir.Assign(centre, _where_finite(ir.Var(centre, loc=loc), ir.Var(centre, loc=loc), none), loc=loc),
-            ir.Assign(rest, none, loc=loc),
-            ir.Assign(spread, none, loc=loc),
-            down((rest, apart), (spread, ir.Binary("*", apart, apart, loc=loc))),
-            self._stored(arrays[1], block, column, ir.Var(rest, loc=loc)),
-            self._stored(arrays[2], block, column, ir.Var(spread, loc=loc)),
-        ]
-        return replace(self._bare, var=column, body=tuple(body))
-
     def together(self) -> ir.For:
         """The loop over columns, whose loops over rows become loops over blocks that combine partial results."""
         fresh = self.names.fresh(self.columns.var.name, DType.INT64)
@@ -212,45 +161,9 @@ class ColumnBlocks:
         there: dict[ir.Symbol, ir.Expr] = {self.columns.var: ir.Var(fresh, loc=self.loc)}
         return replace(self.columns, var=fresh, body=substitute(tuple(body), there))
 
-    def _combined(self, one: ColumnSum, block: ir.Symbol) -> list[ir.Stmt]:
-        column = self.columns.var
-        found = one.squares
-        if found is None:
-            return [
-                ir.Update(
-                    u.target, (), u.op, self._partial(self.partial[u.target][0], block, column), loc=u.loc
-                )
-                for u in one.updates
-            ]
-        loc, dtype = found.update.loc, found.update.target.dtype
-        total, rest, spread = (
-            self._partial(array, block, column) for array in self.partial[found.update.target]
-        )
-        count = self._count(block, dtype)
-        mean, moved = (ir.Var(self.names.fresh(name, dtype), loc=loc) for name in ("centre", "moved"))
-
-        def times(lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
-            return ir.Binary("*", lhs, rhs, loc=loc)
-
-        # The squares of a + d, over the block, are those of a, and 2 * d * (sum of a), and count * d * d. A block whose
-        # mean is not finite contributes its squares alone, and NaN where the centre is not finite either.
-        twice = times(ir.Binary("+", moved, moved, loc=loc), rest)
-        value = ir.Binary("+", spread, _where_finite(moved, twice, zero(dtype, loc)), loc=loc)
-        apart = ir.Binary("-", found.centre, found.centre, loc=loc)
-        value = ir.Binary("+", value, _where_finite(mean, times(count, times(moved, moved)), apart), loc=loc)
-        return [
-            ir.Assign(mean.symbol, ir.Binary("/", total, count, loc=loc), loc=loc),
-            ir.Assign(moved.symbol, ir.Binary("-", mean, found.centre, loc=loc), loc=loc),
-            replace(found.update, value=value),
-        ]
-
-    def _made(self, target: ir.Symbol, count: int) -> tuple[ir.Symbol, ...]:
-        if target not in self.partial:
-            type_ = ArrayType(target.dtype, 2)
-            self.partial[target] = tuple(
-                self.names.fresh(f"{target.name}_of_block", type_) for _ in range(count)
-            )
-        return self.partial[target]
+    def _combined(self, one: ColumnSum, block: ir.Symbol) -> list[ir.Update]:
+        partial = {u: self._partial(self.partial[u.target], block, self.columns.var) for u in one.updates}
+        return [ir.Update(u.target, (), u.op, value, loc=u.loc) for u, value in partial.items()]
 
     def _index(self, block: ir.Symbol, column: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
         return ir.Var(block, loc=self.loc), trip_count(self.columns.lo, ir.Var(column, loc=self.loc), 1)
@@ -260,12 +173,3 @@ class ColumnBlocks:
 
     def _partial(self, array: ir.Symbol, block: ir.Symbol, column: ir.Symbol) -> ir.Load:
         return ir.Load(array, self._index(block, column), checked=False, loc=self.loc)
-
-    def _count(self, block: ir.Symbol, dtype: DType) -> ir.Expr:
-        lo, hi = self.bounds(block)
-        return ir.Cast(ir.Binary("-", hi, lo, loc=self.loc), dtype, loc=self.loc)
-
-
-def _where_finite(number: ir.Expr, value: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
-    loc = value.loc
-    return ir.Select(ir.Intrinsic("isfinite", (number,), DType.BOOL, loc=loc), value, otherwise, loc=loc)

@@ -17,8 +17,8 @@
                                                         out[i] = s / n
 
 As written, threads share the columns, which may be few, and each thread strides through the whole array. The number of
-blocks grows with the number of rows, and a block is read contiguously. Deviations from a mean (`x.var(axis=0)`) take
-one pass: they are computed from the mean of a block, and corrected when the blocks are combined. Reductions other than
+blocks grows with the number of rows, and a block is read contiguously. A loop over columns is cut in front of a
+reduction that needs another one's result, such as deviations from a mean (`x.var(axis=0)`). Reductions other than
 arithmetic on floats, such as minima and maxima, run along the rows, in lanes. Loops over the same rows are fused into
 the blocks if they fill an array that is read there, or if that reduces the memory traffic. This includes loops behind
 the columns that do not depend on them. A product with a matrix and one with its transpose thus read the matrix once.
@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from appyc.analysis.accesses.syntactic_effects import Touched
 from appyc.analysis.cost.costs import traffic_of
@@ -46,18 +46,22 @@ from appyc.analysis.dependences.fusion_legality import (
     asks_for_no_more_than_threads,
     has_effects,
 )
-from appyc.analysis.patterns.column_sums import column_sums
+from appyc.analysis.patterns.column_sums import ColumnSum, column_sums, first_that_waits
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, contains, walk, with_body
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
+from appyc.passes.loop_ops.expand_scalars import expand_scalars
 from appyc.passes.node_builders import at_least, counting, trip_count
 from appyc.passes.pass_context import PassContext
 
 LEAST_ROWS = 8 * ROWS
 """Fewer blocks do not keep all threads busy, where there are many columns."""
+
+_Piece: TypeAlias = tuple[ir.For, tuple[ColumnSum, ...]]
+"""A loop over columns, with its loops down the columns."""
 
 REACH = 8
 """How many statements back the search for loops over the same rows extends."""
@@ -99,14 +103,19 @@ class _ColumnTiling:
 
         left: the statements that follow.
         """
-        sums = column_sums(columns)
-        if sums is None or not is_free(columns, self.ctx.trials):
+        if not any(isinstance(stmt, ir.For) for stmt in columns.body):
             return False
-        before = self._before(out, columns, sums[0].loop)
-        behind, made = self._behind(left, columns, sums[0].loop)
+        allocs, pieces = self._pieces(columns)
+        found = [self._with_sums(piece) for piece in pieces]
+        parts = [part for part in found if part is not None]
+        if len(parts) < len(found) or not is_free(columns, self.ctx.trials):
+            return False
+        rows = next(sums[0].loop for _, sums in parts if sums)
+        before = self._before(out, columns, rows)
+        behind, made = self._behind(left, columns, rows)
         choices = [[*before, *behind], before, []]
         for loops in (loops for at, loops in enumerate(choices) if loops not in choices[:at]):
-            versions = self._rewritten(columns, ColumnBlocks(columns, sums, self.names), loops)
+            versions = self._rewritten(columns, allocs, parts, loops)
             if versions is not None:
                 moved = made if len(loops) > len(before) else []
                 taken = {id(stmt) for stmt in (*loops, *moved)}
@@ -115,6 +124,24 @@ class _ColumnTiling:
                 self._tell(columns, loops)
                 return True
         return False
+
+    def _pieces(self, columns: ir.For) -> tuple[list[ir.Alloc], list[ir.For]]:
+        """The loop over columns, cut in front of each loop down a column that waits for another one, and the arrays
+        that connect the pieces."""
+        at = first_that_waits(columns)
+        if at is None or not asks_for_no_more_than_threads(columns.clauses):
+            return [], [columns]
+        allocs, first, rest = expand_scalars(columns, at, self.names)
+        again = first_that_waits(rest)
+        if again is not None and not any(isinstance(stmt, ir.For) for stmt in rest.body[:again]):
+            return [], [columns]  # what it needs changes later on
+        others, pieces = self._pieces(rest)
+        return [*allocs, *others], [first, *pieces]
+
+    def _with_sums(self, piece: ir.For) -> _Piece | None:
+        """A piece with its sums, or with none if no loop is in it; None where it is of another kind."""
+        sums = column_sums(piece) if contains(piece.body, ir.For) else ()
+        return None if sums is None else (piece, sums)
 
     def _before(self, out: list[ir.Stmt], columns: ir.For, rows: ir.For) -> list[ir.For]:
         """Loops over the same rows for which a move to just before the columns is legal and pays."""
@@ -167,26 +194,29 @@ class _ColumnTiling:
                 return True
         return False
 
-    def _rewritten(self, columns: ir.For, parts: ColumnBlocks, loops: Sequence[ir.For]) -> ir.If | None:
-        """Both versions; None where blocks would wait for each other."""
-        block = self.names.fresh("block", DType.INT64)
-        first, end = parts.bounds(block)
-        inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]
-        body: list[ir.Stmt]
-        if inside and parts.may_go_in_steps:
-            body = parts.in_steps(block, inside)
-        else:
-            body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
-        whole = counting(block, parts.blocks, tuple(body), loc=columns.loc)
-        if not is_free(whole, self.ctx.trials):
+    def _rewritten(
+        self, columns: ir.For, allocs: list[ir.Alloc], pieces: Sequence[_Piece], loops: Sequence[ir.For]
+    ) -> ir.If | None:
+        """Both versions; None where blocks would wait for each other. Other loops run with the first piece."""
+        if loops and not pieces[0][1]:
             return None
-        rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
-        then: tuple[ir.Stmt, ...] = (
-            *parts.allocations(),
-            whole,
-            self.ctx.copied(parts.together(), self.names),
-        )
-        return ir.If(at_least(rows, LEAST_ROWS), then, (*loops, columns), loc=columns.loc)
+        inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]
+        then: list[ir.Stmt] = [*allocs]
+        for piece, sums in pieces:
+            together = piece
+            if sums:
+                parts = ColumnBlocks(piece, sums, self.names)
+                block = self.names.fresh("block", DType.INT64)
+                body = parts.in_steps(block, inside) if inside else parts.in_block(block)
+                whole = counting(block, parts.blocks, tuple(body), loc=columns.loc)
+                if not is_free(whole, self.ctx.trials):
+                    return None
+                inside, together = [], parts.together()
+                then += [*parts.allocations(), whole]
+            then.append(self.ctx.copied(together, self.names))
+        rows = next(sums[0].loop for _, sums in pieces if sums)
+        many = at_least(trip_count(rows.lo, rows.hi, 1), LEAST_ROWS)
+        return ir.If(many, tuple(then), (*loops, columns), loc=columns.loc)
 
     def _tell(self, columns: ir.For, loops: Sequence[ir.For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"
