@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from appyc.analysis.patterns.column_sums import ColumnSum
@@ -69,21 +69,12 @@ class ColumnBlocks:
 
     def in_block(self, block: ir.Symbol) -> list[ir.For]:
         """The loops that compute the partial results of a block of rows."""
-        return [loop for one in self.sums for loop in self._sums(one, block)]
+        return [loop for one in self.sums for loop in self._added(one, block, *self.bounds(block))]
 
     def allocations(self) -> list[ir.Alloc]:
         width = trip_count(self.columns.lo, self.columns.hi, 1)
         shape = self.blocks, width
         return [ir.Alloc(array, shape, zero=False, loc=self.loc) for array in self.partial.values()]
-
-    def _sums(self, one: ColumnSum, block: ir.Symbol) -> list[ir.For]:
-        lo, hi = self.bounds(block)
-        if not one.is_arithmetic:
-            return list(self._added(one, block, lo, hi))
-        start: dict[ir.Symbol, ir.Expr] = {
-            u.target: start_of_sum(u.op, u.target.dtype, u.loc) for u in one.updates
-        }
-        return [self._in_registers(one, block, (lo, hi), start)]
 
     def _added(self, one: ColumnSum, block: ir.Symbol, lo: ir.Expr, hi: ir.Expr) -> tuple[ir.For, ir.For]:
         """The loop that clears a block's sums, and the loop that adds some rows to them."""
@@ -95,7 +86,7 @@ class ColumnBlocks:
         )
         always = replace(self._bare, var=column, body=clear)
         if one.is_arithmetic:
-            return always, self._in_registers(one, block, (lo, hi), None)
+            return always, self._in_registers(one, block, lo, hi)
         # Along the rows, the accumulators are in the cache, and all operations may run in lanes.
         column, row, body = self._again(one)
         index = self._index(block, column)
@@ -106,22 +97,14 @@ class ColumnBlocks:
         inside = replace(self._bare, var=column, body=added)
         return always, replace(one.loop, var=row, lo=lo, hi=hi, body=(inside,))
 
-    def _in_registers(
-        self,
-        one: ColumnSum,
-        block: ir.Symbol,
-        bounds: tuple[ir.Expr, ir.Expr],
-        start: Mapping[ir.Symbol, ir.Expr] | None,
-    ) -> ir.For:
-        """Some rows, reduced in scalars column by column. start: the start values; None for the partial results."""
+    def _in_registers(self, one: ColumnSum, block: ir.Symbol, lo: ir.Expr, hi: ir.Expr) -> ir.For:
+        """Some rows, added to the partial results in scalars, column by column."""
         arrays = self._arrays(one)
         column, row, body = self._again(one)
         totals = {target: self.names.fresh(target.name, target.dtype) for target in arrays}
-        inner = replace(one.loop, var=row, lo=bounds[0], hi=bounds[1], body=rename(body, totals))
+        inner = replace(one.loop, var=row, lo=lo, hi=hi, body=rename(body, totals))
         before = [
-            ir.Assign(
-                totals[t], self._partial(array, block, column) if start is None else start[t], loc=self.loc
-            )
+            ir.Assign(totals[t], self._partial(array, block, column), loc=self.loc)
             for t, array in arrays.items()
         ]
         after = [
