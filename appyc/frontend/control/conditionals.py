@@ -10,6 +10,7 @@ from functools import partial
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
+from appyc.frontend.arrays.item_counts import length_of
 from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
@@ -249,7 +250,7 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
     if is_none(value):
         return arithmetic.const(False, DType.BOOL, loc)
     if is_listed(value) or not tensors.is_array(value):
-        length = expressions.length_of(value, loc)
+        length = length_of(value, loc)
         if length is not None:
             return selections.compare(">", length, arithmetic.python_number(0, loc), loc).expr
     return truth_of(expressions.number(value, loc, "this condition").expr)

@@ -21,6 +21,7 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.frontend.access import python_function
+from appyc.frontend.arrays.item_counts import length_of
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
@@ -325,7 +326,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
         return trips
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
-    if (found := expressions.length_of(value, loc)) is None:
+    if (found := length_of(value, loc)) is None:
         raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from appyc.errors import CompileError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays import list_of_rows, tensors
+from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.masks import packed
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
@@ -26,14 +26,12 @@ from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     Key,
-    ListRows,
     ListSlots,
     Masked,
     MaybeNone,
     Number,
     Opaque,
     Tensor,
-    TupleRow,
     TupleValue,
     Value,
     Wide,
@@ -55,25 +53,6 @@ def lower_or_none(scope: Scope, node: ast.expr) -> Value:
     if isinstance(node, ast.Name) and node.id in scope.locals:
         return scope.read_maybe(node.id, scope.loc(node))
     return lower_expression(scope, node)
-
-
-def length_of(value: Value, loc: Loc) -> Number | None:
-    """How many items there are; None of what has no length."""
-    match value:
-        case TupleValue(items=items) | DictValue(keys=items):
-            return arithmetic.python_number(len(items), loc)
-        case Opaque(obj=str() | bytes() as text):
-            return arithmetic.python_number(len(text), loc)
-        case ListSlots(count=count):
-            return Number(Var(count, loc=loc), python=True)
-        case ListRows() | TupleRow():
-            return Number(list_of_rows.length(value, loc), python=True)
-        case ArrayRef() if value.ndim > 0:
-            return Number(value.extents(loc)[0], python=True)
-        case Tensor(extents=(extent, *_)):
-            return Number(extent, python=True)
-        case _:
-            return None
 
 
 def pack_masked(scope: Scope, value: Value, loc: Loc) -> Value:
