@@ -927,6 +927,67 @@ def selection_sort(a):
         a[m] = t
 
 
+def congruential_integral(n, seed):
+    total = 0.0
+    for _ in range(n):
+        seed = (1103515245 * seed + 12345) % 2147483648
+        u = seed / 2147483648
+        total += math.exp(-u * u) * math.sin(u)
+    return total / n
+
+
+def box_muller(o, seed):
+    for i in range(0, len(o), 2):
+        seed = (1103515245 * seed + 12345) % 2147483648
+        r = math.sqrt(-2 * math.log((seed + 1) / 2147483649))
+        seed = (1103515245 * seed + 12345) % 2147483648
+        o[i] = r * math.cos(2 * math.pi * seed / 2147483648)
+        o[i + 1] = r * math.sin(2 * math.pi * seed / 2147483648)
+
+
+def cumulated_returns(z, mu, sigma, o):
+    s = 100.0
+    for i in range(len(z)):
+        s *= math.exp(mu + sigma * z[i])
+        o[i] = s
+
+
+def viterbi_step(a, d, e, o, back):
+    for j in range(a.shape[1]):
+        best = -1e300
+        at = 0
+        for i in range(a.shape[0]):
+            v = d[i] + a[i, j]
+            if v > best:
+                best = v
+                at = i
+        o[j] = best + e[j]
+        back[j] = at
+
+
+def butterflies(re, im, size):
+    for i in range(0, len(re), size):
+        for k in range(size // 2):
+            a, b = re[i + k + size // 2], im[i + k + size // 2]
+            re[i + k + size // 2] = re[i + k] - a
+            im[i + k + size // 2] = im[i + k] - b
+            re[i + k] += a
+            im[i + k] += b
+
+
+def perceptron(x, y, w):
+    errors = 0
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] * w[j]
+        if s * y[i] <= 0:
+            errors += 1
+            for j in range(x.shape[1]):
+                w[j] += y[i] * x[i, j]
+    return errors
+
+
 def downsample(a, o):
     for i in range(o.shape[0]):
         for j in range(o.shape[1]):
@@ -1097,6 +1158,15 @@ PROGRAMS = (
     Program(sobel, lambda: (_bytes(200, 200), np.zeros((200, 200), np.uint8))),
     Program(position_of_largest, lambda: (R.random(100_000),)),
     Program(selection_sort, lambda: (R.random(400),)),
+    Program(congruential_integral, lambda: (N, 42)),
+    Program(box_muller, lambda: (np.zeros(N), 7)),
+    Program(cumulated_returns, lambda: (R.normal(size=N), 0.001, 0.02, np.zeros(N))),
+    Program(
+        viterbi_step,
+        lambda: (R.random((150, 150)), R.random(150), R.random(150), np.zeros(150), np.zeros(150, np.int64)),
+    ),
+    Program(butterflies, lambda: (R.random(4096), R.random(4096), 64)),
+    Program(perceptron, lambda: (R.normal(size=(500, 20)), np.sign(R.normal(size=500)), np.zeros(20))),
     Program(downsample, lambda: (R.random((160, 160)), np.zeros((80, 80)))),
     Program(outer, lambda: (R.random(120), R.random(130), np.zeros((120, 130)))),
     Program(transpose, lambda: (R.random((150, 150)), np.zeros((150, 150)))),

@@ -241,6 +241,7 @@ def test_left(fn):
     assert after(fn, distribute_in_blocks) is fn
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rows", [0, 1, BLOCK - 1, BLOCK + 1, 150])
 @pytest.mark.parametrize("fn", [*SPLIT, *LEFT, drawn_rows], ids=lambda fn: fn.__name__)
 def test_results(fn, rows):
