@@ -124,15 +124,17 @@ def _stale(*_: object) -> NoReturn:
 
 
 def _same(now: object, before: object) -> bool:
+    if now is before:
+        return True
     if isinstance(now, MethodType) and isinstance(before, MethodType):
         return now.__func__ is before.__func__  # each look-up makes a new method object
     if isinstance(now, FunctionType) and isinstance(before, FunctionType):
-        return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
+        return _is_same_code(now, before)  # so does each pass of a nested `def`
     if isinstance(now, tuple) and isinstance(before, tuple):
         return len(now) == len(before) and all(map(_same, now, before))
     if isinstance(now, bool | int | float | complex | str):
-        return now is before or (type(now) is type(before) and repr(now) == repr(before))
-    return now is before
+        return type(now) is type(before) and repr(now) == repr(before)
+    return False
 
 
 def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
