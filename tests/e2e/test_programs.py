@@ -2,7 +2,7 @@
 
 A program runs with its first arguments as C with every parallel loop cut up, with its smallest ones that fill more than
 one program of a GPU in Triton's interpreter, and of twelve programs one runs with its first arguments as C that is
-compiled as for users. Of three programs one also runs with another call's arguments, is verified after every pass, and
+compiled as for users. Of six programs one also runs with another call's arguments, is verified after every pass, and
 optimised by gcc. `-m slow` runs all arguments on all targets.
 """
 
@@ -42,8 +42,8 @@ def all_runs() -> list[Any]:
         for name, given in runs.items():
             interpreted = min(given, key=_interpreted_first)
             drawn = zlib.crc32(name.encode()) % 12
-            is_third = drawn % 3 == 0
-            others = {1 + drawn % max(len(given) - 1, 1)} if is_third else set()
+            is_sixth = drawn % 6 == 0
+            others = {1 + drawn % max(len(given) - 1, 1)} if is_sixth else set()
             for number, run in enumerate(given):
                 usual: set[str] = set()
                 if number in {0, *others}:
@@ -55,7 +55,7 @@ def all_runs() -> list[Any]:
                 for target in run.targets:
                     marks = () if target in usual else pytest.mark.slow
                     params.append(
-                        pytest.param(run, target, is_third, id=f"{name}-{number}-{target}", marks=marks)
+                        pytest.param(run, target, is_sixth, id=f"{name}-{number}-{target}", marks=marks)
                     )
     return params
 
