@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from appyc import pipeline
 from appyc.ir.printer import print_function
 from appyc.passes.vectorise.distribute_in_blocks import BLOCK, distribute_in_blocks
 from tests.e2e.harness import run_everywhere
+from tests.fuzz.generator import Program as Generated
 from tests.lowering import after, lowered
 
 BEFORE = (
@@ -246,6 +248,45 @@ def test_left(fn):
 @pytest.mark.parametrize("fn", [*SPLIT, *LEFT, drawn_rows], ids=lambda fn: fn.__name__)
 def test_results(fn, rows):
     run_everywhere(fn, X[:rows].copy(), W, np.zeros(max(rows, 1)))
+
+
+def random_program(rng):
+    """A loop whose statements depend on each other, and on earlier iterations, through scalars and arrays."""
+    scalars = "abcd"
+
+    def value(depth=2):
+        if not depth or rng.random() < 0.25:
+            return rng.choice([*scalars, "x[i]", "x[i + 1]", "x[i + 2]", "y[i]", "i * 0.01", "0.375"])
+        if rng.random() < 0.45:
+            return f"np.{rng.choice(['sin', 'cos', 'tanh', 'arctan'])}({value(depth - 1)})"
+        return f"({value(depth - 1)} {rng.choice('+-*')} {value(depth - 1)})"
+
+    def statement():
+        return rng.choice(
+            [
+                f"{rng.choice(scalars)} = {value()}",
+                f"{rng.choice(scalars)} = np.sin({rng.choice(scalars)} * 0.5 + {value(1)})",
+                f"t += {value()}",
+                f"{rng.choice(['y[i]', 'y[i + 1]', 'w[i]'])} = {value()}",
+                f"if {value(0)} > 0.25: {rng.choice(scalars)} = {value(1)}",
+                f"k = (k * 5 + 3) % 64; w[k % w.shape[0]] += {value(1)}",
+            ]
+        )
+
+    lines = "".join(f"        {statement()}\n" for _ in range(rng.randint(2, 6)))
+    head = "def program(x, y, w):\n    a, b, c, d, t, k = 0.5, 0.25, 0.125, 1.0, 0.0, 1\n"
+    return f"{head}    for i in range(x.shape[0] - 2):\n{lines}    return a, b, c, d, t, k\n"
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(200))
+def test_random_bodies(seed, monkeypatch):
+    monkeypatch.setattr("appyc.passes.vectorise.distribute_in_blocks.BLOCK", 3 + seed % 3)
+    monkeypatch.setattr("appyc.passes.vectorise.distribute_in_blocks.FEW", 0)
+    data = np.random.default_rng(seed)
+    args = data.random(41) - 0.5, data.random(41) - 0.5, np.zeros(41)
+    program = Generated(random_program(random.Random(seed)), args)
+    run_everywhere(program.function(), *program.args, targets=("cpu",), joined=True)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
