@@ -34,6 +34,12 @@ def body(text: str) -> list[ast.stmt]:
         ("for i in r:\n    pass\nelse:\n    x = y", {"x"}, {"r", "y", "x"}),
         ("return x", {"y"}, {"x"}),
         ("with open(p) as f:\n    f.write(t)", {"z"}, {"open", "p", "t", "f", "z"}),
+        # What `:=` binds before it is read, whatever else is evaluated, need not be there.
+        ("if (q := y) > q:\n    x = q", {"x"}, {"x", "y"}),
+        ("x = (q := y) + q", {"q"}, {"y"}),
+        ("if (q := q + 1) > 0:\n    x = q", set(), {"q"}),
+        ("if c and (q := y):\n    x = q", set(), {"c", "y", "q"}),
+        ("x = q if (q := y) else 0", set(), {"q", "y"}),
         # What a comprehension binds is its own; what it runs over first is read outside.
         ("x = [(i, j) for i in r if i for j in s[i]]", set(), {"r", "s"}),
         ("x = sum(x for x in x)", set(), {"sum", "x"}),

@@ -415,3 +415,17 @@ def lanes_combine_a_scalar_without_a_write(b, ix, m):
             v = b[:-1]
             k = _combined(n, int(v[(i ^ ix[i]) % len(v)] % 97)) % 97
     m[b[1] % n, k * len(ix) % n] = 0.1
+
+
+@PROGRAMS.on(np.array([5.0, 2.0, 3.0]), np.zeros(3))
+@PROGRAMS.on(np.array([0.0, 2.0]), np.zeros(2))
+def named_behind_a_loop(a, o):
+    """`:=` in a condition that is evaluated where the loop before it did not end early."""
+    for i in range(a.shape[0]):
+        if a[i] > 9.0:
+            break
+        o[i] = a[i]
+    else:
+        if (q := a[0]) > q - 1.0:
+            o[0] = q + 1.0
+    return o.sum()

@@ -126,8 +126,8 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
     return out
 
 
-def _surely_named(stmt: ast.stmt) -> frozenset[str]:
-    """Names that `:=` binds whenever a statement is reached."""
+def _surely_named(stmt: ast.AST) -> frozenset[str]:
+    """Names that `:=` binds whenever a statement or an expression is evaluated."""
     found: set[str] = set()
     stack: list[ast.AST] = [stmt]
     while stack:
@@ -150,6 +150,25 @@ def _surely_named(stmt: ast.stmt) -> frozenset[str]:
     return frozenset(found)
 
 
+def _needed(node: ast.AST, after: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Names that are live before a node is evaluated. after: those behind it, of which `:=` binds some there."""
+    read, bound = names_read(node), _surely_named(node)
+    if not bound:
+        return read | after
+    order: dict[str, list[tuple[int, int, bool]]] = {name: [] for name in bound}
+    for part in walk(node):
+        if isinstance(part, ast.NamedExpr) and part.target.id in bound:
+            order[part.target.id].append((*_end(part), True))
+        elif isinstance(part, ast.Name) and part.id in bound and isinstance(part.ctx, ast.Load):
+            order[part.id].append((*_end(part), False))
+    return (read | after) - {name for name, found in order.items() if min(found)[-1]}
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    """Where an expression ends, which tells what is evaluated before the whole of it."""
+    return getattr(node, "end_lineno", None) or 0, getattr(node, "end_col_offset", None) or 0
+
+
 def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozenset[str]:
     for stmt in reversed(body):
         after = _statement(stmt, after, exits)
@@ -159,28 +178,28 @@ def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozen
 def _statement(stmt: ast.stmt, after: frozenset[str], exits: _Exits) -> frozenset[str]:
     match stmt:
         case ast.Assign(targets=targets):
-            return (after - names_assigned(targets)) | names_read(stmt)
+            return _needed(stmt, after - names_assigned(targets))
         case ast.AnnAssign(target=target, value=value):
             return after if value is None else (after - names_assigned([target])) | names_read(target, value)
         case ast.AugAssign(target=target):
             return after | names_assigned([target]) | names_read(stmt)
         case ast.If(test=test, body=then, orelse=orelse):
-            return names_read(test) | _block(then, after, exits) | _block(orelse, after, exits)
+            return _needed(test, _block(then, after, exits) | _block(orelse, after, exits))
         case ast.For(target=target, iter=runs_over, body=body, orelse=orelse):
             past = _block(orelse, after, exits) | after
             head = _loop(body, past, names_assigned([target]), after)
             return names_read(runs_over) | past | head
         case ast.While(test=test, body=body, orelse=orelse):
-            past = _block(orelse, after, exits) | after | names_read(test)
+            past = _block(orelse, after, exits) | after | _needed(test)
             return past | _loop(body, past, frozenset(), after)
         case ast.Return(value=value):
-            return names_read(value) if value is not None else frozenset()
+            return _needed(value) if value is not None else frozenset()
         case ast.Break():
             return exits.at_break
         case ast.Continue():
             return exits.at_continue
         case _:
-            return after | names_read(stmt)
+            return _needed(stmt, after)
 
 
 def _loop(
