@@ -74,7 +74,7 @@ def kept_builds() -> Iterator[None]:
     make, kept = builder.build, Cache(BUILT)
 
     def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path:
-        flags = toolchain.flags(options, masked=module.masked)
+        flags = toolchain.flags(options, needs=module.needs)
         key = digest("kept", module.text, toolchain.compiler_id(), *flags)
         found = kept.lookup(key)
         if found is None:

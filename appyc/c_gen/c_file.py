@@ -22,7 +22,15 @@ from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_statements import emit_statement
 from appyc.c_gen.text.c_types import TYPEDEFS, c_type
-from appyc.c_gen.translation_units import RUNS_FEW, STARTS_LOOPS, Definition, File, cut
+from appyc.c_gen.translation_units import (
+    MASKS,
+    RUNS_FEW,
+    SINES_AND_COSINES,
+    STARTS_LOOPS,
+    Definition,
+    File,
+    cut,
+)
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
@@ -55,8 +63,8 @@ KEEP_CHOICES = '#pragma GCC optimize ("no-split-paths")'
 class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
-    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
-    under masks. start, functions, end: the parts that `units` distributes.
+    threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. needs: what it has that
+    the compiler is told of (`toolchain.flags`). start, functions, end: the parts that `units` distributes.
     libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
     """
 
@@ -66,7 +74,7 @@ class CModule:
     layout: FrameLayout
     threaded: bool = False
     profiled: tuple[For, ...] = ()
-    masked: bool = False
+    needs: tuple[str, ...] = ()
     start: str = ""
     functions: tuple[Definition, ...] = ()
     end: str = ""
@@ -113,10 +121,11 @@ def generate(
     head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
     text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
-    masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
+    masks = (MASKS,) if any(isinstance(n, Alloc) and n.in_frame for n in walk(fn)) else ()
+    both = (SINES_AND_COSINES,) if "sin(" in text and "cos(" in text else ()
     start = f"{head}\n\n{module.helpers.declared()}"
     return CModule(
-        text, entry, module.sites.table(), layout, threaded, tuple(profiled), masked,
+        text, entry, module.sites.table(), layout, threaded, tuple(profiled), (*masks, *both),
         start, functions, entry_text, module.helpers.libraries(), draws,
     )  # fmt: skip
 

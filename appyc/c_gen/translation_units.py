@@ -41,6 +41,9 @@ an eighth of its time, and finds none."""
 
 _HIDDEN = 'visibility("hidden")'
 
+MASKS, SINES_AND_COSINES = "masks", "sines and cosines"
+"""What code may have that the compiler is told of (`toolchain.flags`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class File:

@@ -23,7 +23,7 @@ _OBJECT = "helpers.o"
 def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path:
     """The module's library, in the folder."""
     built = folder / "kernel.so"
-    compiler = (toolchain.compiler_id(), *toolchain.flags(options, masked=module.masked))
+    compiler = (toolchain.compiler_id(), *toolchain.flags(options, needs=module.needs))
     kept: list[Path] = []
     missing: dict[str, str] = {}
     for number, text in enumerate(module.libraries):
@@ -38,10 +38,10 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
         kept.append(toolchain.distributions())
     units = module.units(usable_cores())
     if len(units) == 1 and not missing:
-        toolchain.build(units[0].text, built, options, kept, masked=module.masked)
+        toolchain.build(units[0].text, built, options, kept, needs=module.needs)
         return built
     files = [*map(File, missing.values()), *units]
-    objects = toolchain.compile_files(files, folder, options, masked=module.masked)
+    objects = toolchain.compile_files(files, folder, options, needs=module.needs)
     for key, made in zip(missing, objects, strict=False):
         cache.store(key, {_OBJECT: made.read_bytes()}, {})
     toolchain.build("", built, options, [*objects, *kept])

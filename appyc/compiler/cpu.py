@@ -148,7 +148,7 @@ class CpuCompiler:
             module.text,
             np.__version__,
             toolchain.compiler_id(),
-            *toolchain.flags(self.options, masked=module.masked),
+            *toolchain.flags(self.options, needs=module.needs),
         )
         entry = cache_.lookup(entry_key)
         if entry is not None and not _can_be_loaded(entry):

@@ -108,5 +108,5 @@ def _profile(
 def _kernel(module: CModule, path: Path, interface: Interface, options: Options) -> Kernel:
     libraries = [toolchain.distributions()] if module.draws else []
     team = toolchain.compile_files([File(team_text())], path.parent, options)
-    toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
+    toolchain.build(module.text, path, options, [*team, *libraries], needs=module.needs)
     return load_kernel(path, module.entry, interface, products=False)

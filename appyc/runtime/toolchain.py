@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from appyc.c_gen.translation_units import File
+from appyc.c_gen.translation_units import MASKS, SINES_AND_COSINES, File
 from appyc.errors import InternalError, ToolchainError
 from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
@@ -46,17 +46,17 @@ _FLAGS = (
     "-fno-tree-slp-vectorize",  # which makes some all the same (gcc 12)
     "-fno-math-errno",
     "-fno-trapping-math",
-    "-fno-builtin-sin",  # gcc joins a sine and a cosine of one number in a function that vectors have no form of
-    "-fno-builtin-cos",
-    "-fno-builtin-sinf",
-    "-fno-builtin-cosf",
     "-w",  # a user can do nothing about a warning for generated code
 )
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nostartfiles")
 """With -ffast-math compilers link start-up code into a library that makes the whole process, its
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
-_MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
-"""For lanes under masks: of several choices by one flag gcc would make branches, which vectors do not have."""
+_FOR = {
+    MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
+    SINES_AND_COSINES: tuple(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),
+}
+"""By what code has in it: of several choices by one flag gcc would make branches, which lanes under masks do not have;
+it joins a sine and a cosine of one number in a function that vectors have no form of."""
 
 _HASTY = ("-O1",)
 """For very long functions: a third of -O3's time to compile."""
@@ -126,14 +126,14 @@ def vector_functions(fn: Function, options: Options) -> frozenset[str]:
     return vector_math.vector_functions(find_compiler())
 
 
-def flags(options: Options, *, masked: bool = False) -> tuple[str, ...]:
-    """The compiler's arguments, but for the files: part of a cache key too. masked: the code has lanes under masks."""
+def flags(options: Options, *, needs: Sequence[str] = ()) -> tuple[str, ...]:
+    """The compiler's arguments, but for the files: part of a cache key too. needs: what the code has of `_FOR`."""
     compiler = find_compiler()
     fast = _FAST_MATH if options.fastmath else ()
     is_clang = "clang" in _version(compiler)
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
-    straight = _MASKED if masked and not is_clang else ()
-    return (*_FLAGS, *straight, *_openmp_flags(compiler), *lanes, *fast)
+    told = [flag for need in needs if not (need == MASKS and is_clang) for flag in _FOR[need]]
+    return (*_FLAGS, *told, *_openmp_flags(compiler), *lanes, *fast)
 
 
 def distributions() -> Path:
@@ -145,11 +145,11 @@ def distributions() -> Path:
 
 
 def build(
-    text: str, out_path: Path, options: Options, objects: Sequence[Path] = (), *, masked: bool = False
+    text: str, out_path: Path, options: Options, objects: Sequence[Path] = (), *, needs: Sequence[str] = ()
 ) -> None:
     """Compiles C text, if there is any, to a shared library, which appears at `out_path` whole or not at all.
 
-    objects: what it is linked with, as `compile_files` makes it. masked: as in `flags`.
+    objects: what it is linked with, as `compile_files` makes it. needs: as in `flags`.
     """
     compiler = find_compiler()
     out_path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ def build(
     os.close(handle)
     try:
         given = ["-x", "c", "-", "-x", "none", *map(str, objects)]
-        command = [*shlex.split(compiler), *flags(options, masked=masked), *given, "-o", partial, *_LIBRARIES]
+        command = [*shlex.split(compiler), *flags(options, needs=needs), *given, "-o", partial, *_LIBRARIES]
         done = _started(command, input=text)
         _judge(done.returncode, done.stderr, Path(partial), text)
         Path(partial).replace(out_path)
@@ -166,10 +166,10 @@ def build(
 
 
 def compile_files(
-    files: Sequence[File], folder: Path, options: Options, *, masked: bool = False
+    files: Sequence[File], folder: Path, options: Options, *, needs: Sequence[str] = ()
 ) -> list[Path]:
-    """Compiles C texts in parallel, each to an object file in the folder. masked: as in `flags`."""
-    command = [*shlex.split(find_compiler()), *flags(options, masked=masked), "-c"]
+    """Compiles C texts in parallel, each to an object file in the folder. needs: as in `flags`."""
+    command = [*shlex.split(find_compiler()), *flags(options, needs=needs), "-c"]
     running: list[tuple[str, Path, subprocess.Popen[str]]] = []
     try:
         for number, file in enumerate(files):

@@ -19,7 +19,7 @@ from appyc.runtime import toolchain
 from appyc.runtime.toolchain import build, find_compiler
 from appyc.runtime.vector_math import vector_functions
 from tests.c_gen.c_runner import generate, run_c
-from tests.ir_makers import Program, binary, expr, extent, for_, here, load, store
+from tests.ir_makers import Program, binary, compare, expr, extent, for_, here, if_, load, store
 
 AVAILABLE = vector_functions(find_compiler())
 needs_library = pytest.mark.skipif(not AVAILABLE, reason="this C library has no functions for vectors")
@@ -159,6 +159,19 @@ def test_every_function_is_called_with_vectors(dtype: DType, tmp_path: Path) -> 
     for name in VECTOR_FUNCTIONS:
         if name + suffix in AVAILABLE:
             assert any(symbol.endswith(f"v_{name}{suffix}") for symbol in called), name
+
+
+@needs_library
+@pytest.mark.parametrize("name", ["sin", "cos", "exp"])
+def test_functions_under_conditions_are_called_with_vectors(name: str, tmp_path: Path) -> None:
+    p = Program()
+    a, out = p.array("a", 1), p.array("out", 1)
+    i = p.index("i")
+    value = load(a, i, checked=False)
+    called = store(out, [i], Intrinsic(name, (value,), DType.FLOAT64, loc=here()), checked=False)
+    body = if_(compare(">", value, 0.25), [called], [store(out, [i], 0.0, checked=False)])
+    fn = map_loops(p.function(for_(i, 0, extent(a), [body])), lambda loop: replace(loop, mode=LoopMode.SIMD))
+    assert imports(fn, tmp_path, AVAILABLE)
 
 
 @needs_library
