@@ -33,7 +33,11 @@ def live_before(
 
 def names_read(*nodes: ast.AST) -> frozenset[str]:
     """Names that are read there, but those that comprehensions, lambdas and functions there bind for themselves."""
-    found = walk(*nodes)
+    return _read(walk(*nodes), nodes)
+
+
+def _read(found: list[ast.AST], nodes: tuple[ast.AST, ...]) -> frozenset[str]:
+    """The same, with all nodes in them."""
     out = frozenset(n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     if not any(isinstance(n, ast.comprehension | ast.arguments) for n in found):
         return out
@@ -152,11 +156,13 @@ def _surely_named(stmt: ast.AST) -> frozenset[str]:
 
 def _needed(node: ast.AST, after: frozenset[str] = frozenset()) -> frozenset[str]:
     """Names that are live before a node is evaluated. after: those behind it, of which `:=` binds some there."""
-    read, bound = names_read(node), _surely_named(node)
-    if not bound:
+    parts = walk(node)
+    read = _read(parts, (node,))
+    if ast.NamedExpr not in map(type, parts):
         return read | after
+    bound = _surely_named(node)
     order: dict[str, list[tuple[int, int, bool]]] = {name: [] for name in bound}
-    for part in walk(node):
+    for part in parts:
         if isinstance(part, ast.NamedExpr) and part.target.id in bound:
             order[part.target.id].append((*_end(part), True))
         elif isinstance(part, ast.Name) and part.id in bound and isinstance(part.ctx, ast.Load):
