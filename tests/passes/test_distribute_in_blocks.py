@@ -279,7 +279,7 @@ def random_program(rng):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(100))
 def test_random_bodies(seed, monkeypatch):
     monkeypatch.setattr("appyc.passes.vectorise.distribute_in_blocks.BLOCK", 3 + seed % 3)
     monkeypatch.setattr("appyc.passes.vectorise.distribute_in_blocks.FEW", 0)
