@@ -64,7 +64,7 @@ class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. needs: what it has that
-    the compiler is told of (`toolchain.flags`). start, functions, end: the parts that `units` distributes.
+    takes flags of its own (`toolchain.flags`). start, functions, end: the parts that `units` distributes.
     libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
     """
 

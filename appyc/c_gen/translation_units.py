@@ -42,7 +42,7 @@ an eighth of its time, and finds none."""
 _HIDDEN = 'visibility("hidden")'
 
 MASKS, SINES_AND_COSINES = "masks", "sines and cosines"
-"""What code may have that the compiler is told of (`toolchain.flags`)."""
+"""What code may have that takes flags of its own (`toolchain.flags`)."""
 
 
 @dataclass(frozen=True, slots=True)

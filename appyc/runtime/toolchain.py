@@ -51,7 +51,7 @@ _FLAGS = (
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nostartfiles")
 """With -ffast-math compilers link start-up code into a library that makes the whole process, its
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
-_FOR = {
+_FLAGS_FOR = {
     MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
     SINES_AND_COSINES: tuple(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),
 }
@@ -127,13 +127,13 @@ def vector_functions(fn: Function, options: Options) -> frozenset[str]:
 
 
 def flags(options: Options, *, needs: Sequence[str] = ()) -> tuple[str, ...]:
-    """The compiler's arguments, but for the files: part of a cache key too. needs: what the code has of `_FOR`."""
+    """The compiler's arguments, but for the files: part of a cache key too. needs: some of `_FLAGS_FOR`."""
     compiler = find_compiler()
     fast = _FAST_MATH if options.fastmath else ()
     is_clang = "clang" in _version(compiler)
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
-    told = [flag for need in needs if not (need == MASKS and is_clang) for flag in _FOR[need]]
-    return (*_FLAGS, *told, *_openmp_flags(compiler), *lanes, *fast)
+    own = [flag for need in needs if not (need == MASKS and is_clang) for flag in _FLAGS_FOR[need]]
+    return (*_FLAGS, *own, *_openmp_flags(compiler), *lanes, *fast)
 
 
 def distributions() -> Path:

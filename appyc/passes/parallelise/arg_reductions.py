@@ -70,7 +70,10 @@ def arg_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
         inner.var
         for loop in loops_of(fn.body)
         for inner in loop.body
-        if isinstance(inner, ir.For) and _is_candidate(inner) and _goes_down(inner, loop) and is_free(loop)
+        if isinstance(inner, ir.For)
+        and _is_candidate(inner)
+        and _goes_down(inner, loop)
+        and is_free(loop, ctx.trials)
     }
 
     def rule(loop: ir.For) -> ir.For | tuple[ir.Stmt, ...]:

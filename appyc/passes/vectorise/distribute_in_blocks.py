@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, scalars_of
@@ -63,7 +64,7 @@ def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     Requires: modes are chosen. Does not handle: loops that may raise or end early; calls under conditions; loops
     inside that are not lanes by themselves, around which lanes are better.
     """
-    if ctx.options.exact:
+    if ctx.options.exact or not _calls(fn.body):
         return fn  # functions of vectors round otherwise
     names, classes = NameSupply.after(fn), scalars_of(fn)
 
@@ -130,7 +131,7 @@ class _Expansion:
             serial |= idle  # without a call
         return self._blocks([(tuple(body[n] for n in group), not serial & {*group}) for group in groups])
 
-    @property
+    @cached_property
     def _combined(self) -> dict[ir.Symbol, ir.Reduction]:
         return {r.symbol: r for r in self.classes.reductions if not r.symbol.is_array}
 
