@@ -13,7 +13,7 @@ WORKERS ?= 2
 KERNELS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/runtime/*.c appyc/runtime/*.h appyc/lazy/*.c appyc/lazy/*.h)
+BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/*.h appyc/*/*.c appyc/*/*.h)
 
 .DEFAULT_GOAL := help
 .PHONY: help bench test slow gpu lint format clean tools gpu-present

@@ -1,35 +1,21 @@
-"""The dispatcher and the recorder, C extensions. All else about the package is in pyproject.toml."""
+"""The C extensions: the dispatcher, the recorder, and walks over the IR. All else is in pyproject.toml."""
+
+from pathlib import Path
 
 import numpy
 from setuptools import Extension, setup
 
-setup(
-    ext_modules=[
-        Extension(
-            "appyc.runtime._dispatch",
-            ["appyc/runtime/_dispatch.c"],
-            depends=[
-                "appyc/_owned.h",
-                *(
-                    f"appyc/runtime/_{name}.h"
-                    for name in ("device", "frame", "kinds", "launch", "lists", "memory", "overlap", "team")
-                ),
-            ],
-            include_dirs=[numpy.get_include()],
-            extra_compile_args=["-O2", "-std=c11"],
-        ),
-        Extension(
-            "appyc.lazy._nodes",
-            ["appyc/lazy/_nodes.c"],
-            depends=[
-                "appyc/_owned.h",
-                *(
-                    f"appyc/lazy/_{name}.h"
-                    for name in ("parts", "indices", "recording", "at_once", "plain", "known", "runs")
-                ),
-            ],
-            include_dirs=[numpy.get_include()],
-            extra_compile_args=["-O2", "-std=c11"],
-        ),
-    ]
-)
+
+def extension(folder: str, name: str) -> Extension:
+    """The one of a file, which is built anew when a header beside it changes."""
+    headers = map(str, Path("appyc", folder).glob("*.h"))
+    return Extension(
+        f"appyc.{folder}.{name}",
+        [f"appyc/{folder}/{name}.c"],
+        depends=["appyc/_owned.h", *headers],
+        include_dirs=[numpy.get_include()],
+        extra_compile_args=["-O2", "-std=c11"],
+    )
+
+
+setup(ext_modules=[extension("runtime", "_dispatch"), extension("lazy", "_nodes"), extension("ir", "_trees")])

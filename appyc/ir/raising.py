@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from appyc.errors import LARGE, LeftToPython, conversion_error
 from appyc.ir import nodes as ir
@@ -124,19 +124,8 @@ def can_fault(node: ir.Node | Sequence[ir.Node]) -> bool:
 
 def is_fault_site(node: ir.Node) -> bool:
     """Whether the node itself may end the program with an exception."""
-    match node:
-        case ir.Load() | ir.Store():
-            return node.checked
-        case ir.Update():
-            return node.trap or (node.checked and bool(node.index))
-        case ir.Alloc():
-            return not node.in_frame
-        case ir.Fail() | ir.BoundsCheck() | ir.Call():
-            return True
-        case ir.Binary():
-            return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)
-        case _:
-            return False
+    test = _FAULT_SITES.get(type(node))
+    return test is not None and test(node)
 
 
 def divisor_may_be_zero(node: ir.Binary) -> bool:
@@ -151,3 +140,16 @@ def exponent_may_be_negative(node: ir.Binary) -> bool:
     if node.op != "**" or node.dtype.kind != "i":
         return False
     return not is_never_negative(node.rhs)
+
+
+_FAULT_SITES: dict[type[ir.Node], Callable[[Any], bool]] = {
+    ir.Load: lambda n: n.checked,
+    ir.Store: lambda n: n.checked,
+    ir.Update: lambda n: n.trap or (n.checked and bool(n.index)),
+    ir.Alloc: lambda n: not n.in_frame,
+    ir.Fail: lambda _: True,
+    ir.BoundsCheck: lambda _: True,
+    ir.Call: lambda _: True,
+    ir.Binary: lambda n: divisor_may_be_zero(n) or exponent_may_be_negative(n) or traps_overflow(n),
+}
+"""What a node of each class must meet to be one."""

@@ -7,13 +7,13 @@ it, the empty tuple to delete it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from functools import cache
-from operator import attrgetter
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
+from appyc.ir import _trees
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -63,6 +63,13 @@ def _blocks(kind: type[Any]) -> tuple[str, ...]:
     return tuple(name for name, kinds in nodes if not kinds <= _WITHOUT_STATEMENTS)
 
 
+def _reads(kind: type[Any]) -> tuple[str, ...]:
+    """Those of the fields with nodes that are no clauses."""
+    return tuple(
+        name for name, kinds in _fields(kind) if any(_is_node(k) and k is not Clauses for k in kinds)
+    )
+
+
 @cache
 def _names(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node that hold symbols, alone or in reductions, scans and schedules."""
@@ -95,128 +102,60 @@ _WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, Product, Oper
 
 def children(node: Node) -> list[Node]:
     """The nodes directly below, in order."""
+    out: list[Node] = []
     kind: Any = type(node)
-    return list(_below(kind, _parts)(node))
+    for name in _parts(kind):
+        value = getattr(node, name)
+        out.extend(value if isinstance(value, tuple) else (value,) if isinstance(value, Node) else ())
+    return out
 
 
-@cache
-def _below(kind: type[Any], fields: Fields) -> Callable[[Node], Sequence[Node]]:
-    """What gets the nodes in some fields of a kind of node, in order: trees are walked all the time."""
-    names = fields(kind)
-    if not names:
-        return lambda node: ()
-    if all(_is_one_node(hint) for name, hint in get_type_hints(kind).items() if name in names):
-        get: Callable[[Node], Any] = attrgetter(*names)
-        return get if len(names) > 1 else lambda node: (get(node),)
-
-    def below(node: Node) -> list[Node]:
-        out: list[Node] = []
-        for name in names:
-            value = getattr(node, name)
-            if isinstance(value, tuple):
-                out.extend(value)
-            elif isinstance(value, Node):
-                out.append(value)
-        return out
-
-    return below
-
-
-def _is_one_node(hint: object) -> bool:
-    """Whether a field with that annotation always holds a node, and no tuple of them."""
-    return get_origin(hint) is not tuple and all(
-        _is_node(kind) for kind in ((hint,) if isinstance(hint, type) else get_args(hint))
-    )
-
-
-def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
-    """The node (or each of them) and everything below, parents before children, in program order."""
-    return _walk(node, _parts)
-
-
-def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
-    """The same without expressions, which hold no statements and are most of the nodes."""
-    return _walk(node, _blocks)
-
-
-def contains(node: Node | Iterable[Node], kinds: type[Node] | UnionType) -> bool:
-    """Whether a node of one of these kinds is in a tree, or in one of several: `contains(body, Load | Draw)`."""
-    return any(isinstance(n, kinds) for n in _walk(node, _fields_to(get_args(kinds) or (kinds,))))
-
-
-@cache
-def _fields_to(kinds: tuple[type[Node], ...]) -> Fields:
-    """Where nodes of these kinds may be: statements are in no expression."""
-    return _blocks if {*kinds} <= {*get_args(Stmt)} else _parts
-
-
-def _walk(node: Node | Iterable[Node], fields: Fields) -> Iterator[Node]:
-    stack = [node] if isinstance(node, Node) else list(node)[::-1]
-    below = _GETTERS[fields]
-    while stack:
-        top = stack.pop()
-        yield top
-        get = below[type(top)]
-        if get is not None:
-            stack.extend(get(top)[::-1])
-
-
-class _Getters(dict[Any, "Callable[[Node], Sequence[Node]] | None"]):
-    """`_below` by kind of node, None for kinds without any: most nodes of a tree are such, and trees are walked all
-    the time."""
+class _Table(dict[Any, "tuple[str, ...] | None"]):
+    """The fields to look into by the class of a node, None for other classes (`_trees.c`)."""
 
     def __init__(self, fields: Fields) -> None:
         super().__init__()
         self._fields = fields
 
-    def __missing__(self, kind: Any) -> Callable[[Node], Sequence[Node]] | None:
-        self[kind] = _below(kind, self._fields) if self._fields(kind) else None
+    def __missing__(self, kind: type[object]) -> tuple[str, ...] | None:
+        self[kind] = self._fields(kind) if issubclass(kind, Node) else None
         return self[kind]
 
 
-_GETTERS: dict[Fields, _Getters] = {fields: _Getters(fields) for fields in (_parts, _blocks)}
+_PARTS, _BLOCKS, _READS = _Table(_parts), _Table(_blocks), _Table(_reads)
+
+
+def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
+    """The node (or each of them) and everything below, parents before children, in program order."""
+    return _trees.walk(node, _PARTS)
+
+
+def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
+    """The same without expressions, which hold no statements and are most of the nodes."""
+    return _trees.walk(node, _BLOCKS)
+
+
+def contains(node: Node | Iterable[Node], kinds: type[Node] | UnionType) -> bool:
+    """Whether a node of one of these kinds is in a tree, or in one of several: `contains(body, Load | Draw)`."""
+    return any(isinstance(n, kinds) for n in _trees.walk(node, _fields_to(get_args(kinds) or (kinds,))))
+
+
+@cache
+def _fields_to(kinds: tuple[type[Node], ...]) -> _Table:
+    """Where nodes of these kinds may be: statements are in no expression."""
+    return _BLOCKS if {*kinds} <= {*get_args(Stmt)} else _PARTS
 
 
 def rewrite(node: N, rule: Rule) -> N:
     """The tree with `rule` applied to every node, children before parents."""
-    out = _rewrite(node, rule)
+    out = _trees.rewrite(node, rule, _PARTS, _with)
     assert not isinstance(out, tuple), "a rule cannot replace the root by several nodes"
-    return cast(N, out)
+    return out
 
 
 def rewrite_all(nodes: tuple[N, ...], rule: Rule) -> tuple[N, ...]:
     """`rewrite` for each of a tuple of nodes, splicing what the rule returns for them."""
-    return cast("tuple[N, ...]", _rewrite_each(nodes, rule, _parts))
-
-
-def _rewrite_each(nodes: tuple[Node, ...], rule: Rule, fields: Fields) -> tuple[Node, ...]:
-    out: list[Node] = []
-    for node in nodes:
-        new = _rewrite(node, rule, fields)
-        if isinstance(new, tuple):
-            out.extend(new)
-        else:
-            out.append(new)
-    return tuple(out)
-
-
-def _rewrite(node: Node, rule: Rule, fields: Fields = _parts) -> Node | tuple[Node, ...]:
-    names = fields(type(node))
-    if not names:
-        return rule(node)
-    changes: dict[str, object] = {}
-    for name in names:
-        old = getattr(node, name)
-        if isinstance(old, Node):
-            new = _rewrite(old, rule, fields)
-            assert not isinstance(new, tuple), f"cannot put several nodes into {type(node).__name__}.{name}"
-            if new is not old:
-                changes[name] = new
-        elif isinstance(old, tuple) and old:
-            items = _rewrite_each(old, rule, fields)
-            if len(items) != len(old) or any(a is not b for a, b in zip(items, old, strict=True)):
-                changes[name] = items
-    return rule(_with(node, changes) if changes else node)
+    return _trees.rewrite(nodes, rule, _PARTS, _with)
 
 
 def _with(node: Node, changes: Mapping[str, object]) -> Node:
@@ -321,17 +260,11 @@ def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:
 
 def scalar_reads(node: Node | Iterable[Node]) -> Iterator[Symbol]:
     """The same once for each read."""
-    stack = [node] if isinstance(node, Node) else list(node)[::-1]
-    below = _GETTERS[_parts]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, Var):
-            yield top.symbol
-        elif isinstance(top, Update) and not top.index and not top.target.is_array:
-            yield top.target
-        get = below[type(top)]
-        if get is not None:
-            stack.extend([c for c in get(top)[::-1] if not isinstance(c, Clauses)])
+    for n in _trees.walk(node, _READS):
+        if isinstance(n, Var):
+            yield n.symbol
+        elif isinstance(n, Update) and not n.index and not n.target.is_array:
+            yield n.target
 
 
 def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
@@ -382,7 +315,7 @@ def loops_of(node: Node | Iterable[Node]) -> list[For]:
 
 def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> Function:
     """The function with `rule` applied to every `for` loop, inner ones first."""
-    out = _rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _blocks)
+    out = _trees.rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _BLOCKS, _with)
     assert isinstance(out, Function)
     return out
 
