@@ -49,6 +49,7 @@ from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import scalars_read, scalars_written, walk, with_body
 from appyc.passes.gpu.map_gpu import map_gpu, why_not_parallel
+from appyc.passes.loop_ops.expand_scalars import expand_scalars
 from appyc.passes.node_builders import (
     at_least,
     begun,
@@ -189,7 +190,10 @@ class _Splitter:
             each = ir.Var(self.names.fresh("each", DType.INT64), loc=loc)
             length = ceiling_quotient(trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
             shape = (*counts, *map(iterations_of, nest.outer), parts)
-            shares = {r.symbol: self._array(r.symbol, len(shape), "_parts") for r in nest.loop.reductions}
+            shares = {
+                r.symbol: self.names.fresh(f"{r.symbol.name}_parts", ArrayType(r.symbol.dtype, len(shape)))
+                for r in nest.loop.reductions
+            }
             made = (ir.Alloc(array, shape, zero=False, loc=loc) for array in shares.values())
             stages = (
                 self._stage_of_shares(nest, shares, parts, each),
@@ -201,30 +205,16 @@ class _Splitter:
             ir.If(at_least(parts, FEWEST), tuple(split), other, loc=loc),
         )
 
-    def _array(self, symbol: ir.Symbol, rank: int, suffix: str = "") -> ir.Symbol:
-        return self.names.fresh(f"{symbol.name}{suffix}", ArrayType(symbol.dtype, rank))
-
     def _with_scalars_in_arrays(
         self, nests: Sequence[_Nest], counts: Sequence[ir.Expr], out: list[ir.Stmt]
     ) -> Iterator[_Nest]:
         """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
-        arrays: dict[ir.Symbol, ir.Symbol] = {}
-        for number, nest in enumerate(nests):
-            loc, indices = nest.loop.loc, numbers_of(nest.chain)
-            loads = (
-                ir.Assign(s, ir.Load(a, indices, checked=False, loc=loc), loc=loc) for s, a in arrays.items()
-            )
-            before, own = (*loads, *nest.before), scalars_written((nest.loop, *nest.before, *nest.after))
-            later = scalars_read(
-                [stmt for other in nests[number + 1 :] for stmt in (other.loop, *other.after)]
-            )
-            kept = ordered((own | arrays.keys()) & later)
-            arrays = {s: self._array(s, len(counts)) for s in kept}
-            out += [ir.Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
-            stores = (
-                ir.Store(a, indices, ir.Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items()
-            )
-            yield replace(nest, before=before, after=(*nest.after, *stores))
+        groups = [(*nest.before, nest.loop, *nest.after) for nest in nests]
+        bodies, kept = expand_scalars(groups, numbers_of(nests[0].chain), self.names)
+        out += [ir.Alloc(array, tuple(counts), zero=False, loc=nests[0].loop.loc) for array in kept.values()]
+        for nest, body in zip(nests, bodies, strict=True):
+            at = body.index(nest.loop)
+            yield replace(nest, before=body[:at], after=body[at + 1 :])
 
     def _stage_of_shares(
         self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var, each: ir.Expr

@@ -54,7 +54,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, contains, walk, with_body
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
 from appyc.passes.loop_ops.expand_scalars import expand_scalars
-from appyc.passes.node_builders import at_least, counting, trip_count
+from appyc.passes.node_builders import at_least, copy_of, counting, iterations_of, trip_count
 from appyc.passes.pass_context import PassContext
 
 LEAST_ROWS = 8 * ROWS
@@ -131,7 +131,12 @@ class _ColumnTiling:
         at = first_that_waits(columns)
         if at is None or not asks_for_no_more_than_threads(columns.clauses):
             return [], [columns]
-        allocs, first, rest = expand_scalars(columns, at, self.names)
+        loc = columns.loc
+        number = trip_count(columns.lo, ir.Var(columns.var, loc=loc), columns.step)
+        groups = columns.body[:at], columns.body[at:]
+        bodies, kept = expand_scalars(groups, (number,), self.names, as_elements=True)
+        first, rest = replace(columns, body=bodies[0]), copy_of(replace(columns, body=bodies[1]), self.names)
+        allocs = [ir.Alloc(a, (iterations_of(columns),), zero=False, loc=loc) for a in kept.values()]
         again = first_that_waits(rest)
         if again is not None and not any(isinstance(stmt, ir.For) for stmt in rest.body[:again]):
             return [], [columns]  # what it needs changes later on

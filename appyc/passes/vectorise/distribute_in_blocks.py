@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, scalars_of
+from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.dependences.statement_graph import StatementGraph
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import has_own
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import can_fault
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     contains,
     loops_of,
     map_operands,
-    rename,
     scalars_read,
     scalars_written,
     walk,
 )
+from appyc.passes.loop_ops.expand_scalars import expand_scalars
 from appyc.passes.loop_ops.strip_mine import map_to_blocks
 from appyc.passes.node_builders import binary, copy_of, in_order, integer, let, most_trips, shifted, smaller
 from appyc.passes.parallelise.distribute_loops import MAX_STATEMENTS, distribution
@@ -196,35 +196,18 @@ class _Expansion:
         span = BLOCK * loop.step
         end = smaller(shifted(at, span), loop.hi)
         index = (binary("-", ir.Var(loop.var, loc=loc), at),)
-        kept: dict[ir.Symbol, ir.Symbol] = {}
-        made: list[ir.Symbol] = []
-        parts: list[tuple[tuple[ir.Stmt, ...], bool]] = []
-        for number, (body, has_lanes) in enumerate(groups):
-            local: dict[ir.Symbol, ir.Symbol] = {}
-            loads: list[ir.Stmt] = []
-            for symbol in ordered((exposed(body).keys() & kept.keys()) - scalars_written(body)):
-                local[symbol] = names.fresh(symbol.name, symbol.type)
-                load = ir.Load(kept[symbol], index, checked=False, loc=loc)
-                loads.append(ir.Assign(local[symbol], load, loc=loc))
-            later = {s for others, _ in groups[number + 1 :] for s in exposed(others)}
-            stores: list[ir.Stmt] = []
-            for symbol in ordered((scalars_written(body) & later) - self._combined.keys()):
-                kept[symbol] = names.fresh(f"{symbol.name}_kept", ArrayType(symbol.dtype, 1))
-                value = ir.Var(symbol, loc=loc)
-                stores.append(ir.Store(kept[symbol], index, value, checked=False, loc=loc))
-            made += local.values()
-            parts.append(((*loads, *rename(body, local), *stores), has_lanes))
-        made += ordered(scalars_written([s for body, _ in groups for s in body]) - scalars_written(loop.body))
-        loops = [self._part(body, has_lanes, at, end) for body, has_lanes in parts]
+        bodies, kept = expand_scalars([body for body, _ in groups], index, names, apart=self._combined.keys())
+        loops = [self._part(body, lanes, at, end) for body, (_, lanes) in zip(bodies, groups, strict=True)]
         if len(kept) > MOST_KEPT or any(
-            has_lanes and why_not_simd(part) for part, (_, has_lanes) in zip(loops, parts, strict=True)
+            part.mode is ir.LoopMode.SIMD and why_not_simd(part) for part in loops
         ):
             return None
+        made = scalars_written([s for body in bodies for s in body]) - scalars_written(loop.body)
         size = integer(span, loc)
         arrays = (ir.Alloc(a, (size,), zero=False, in_frame=True, loc=loc) for a in kept.values())
         blocks = replace(loop, var=at.symbol, step=span, scans=(), body=(*arrays, *loops))
         if loop.mode is ir.LoopMode.PARALLEL:
-            return replace(blocks, private=(*loop.private, *made))
+            return replace(blocks, private=(*loop.private, *ordered(made)))
         return in_order(blocks)
 
     def _part(self, body: tuple[ir.Stmt, ...], has_lanes: bool, at: ir.Expr, end: ir.Expr) -> ir.For:
