@@ -85,6 +85,18 @@ def some_rows(a, b):
                 b[i, j] = a[i - 1, j] + a[i + 1, j]
 
 
+def stored_inside(a, b, c):
+    """A condition that decides the value of a scalar, and what is stored."""
+    for i in range(2, a.shape[0] - 2):
+        for j in range(a.shape[1]):
+            t = a[i - 1, j] - a[i - 2, j]
+            if a[i + 1, j] > 0.3:
+                t = a[i + 2, j]
+                if a[i, j] > 0.5:
+                    c[i, j] = 1.0
+            b[i, j] = t + a[i, j]
+
+
 def one_row(a, b):
     for i in range(a.shape[0]):
         for j in range(1, a.shape[1] - 1):
@@ -128,6 +140,7 @@ def test_text(golden: Callable[[str, str], None]) -> None:
         (seven_points, squares(4, 4, 4), 4),
         (limited, squares(6, 4), 8),
         (some_rows, squares(4, 4), 1),
+        (stored_inside, squares(6, 4, arrays=3), 1),
         (one_row, squares(4, 4), 1),
         (in_place, squares(4, 4), 1),
         (asked, squares(4, 4), 1),
@@ -157,6 +170,7 @@ def test_edges(rows: int, columns: int) -> None:
 def test_edges_of_rows_with_conditions(shape: tuple[int, int]) -> None:
     compare(limited, *squares(*shape), build=False)
     compare(some_rows, *squares(*shape), build=False)
+    compare(stored_inside, *squares(*shape, arrays=3), build=False)
 
 
 @pytest.mark.parametrize("shape", [(3, 3, 3), (4, 5, 131), (5, 4, 6), (7, 6, 130)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from types import FunctionType
@@ -22,9 +22,10 @@ from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import dtype_named, promoted
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Assign, Const, Expr, If, Select, Stmt, Store, Symbol, Var
+from appyc.ir.block_values import is_short, values_behind
+from appyc.ir.nodes import Const, Expr, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute, walk
+from appyc.ir.visit import substitute
 from appyc.library.table import ANY, METHODS, Text, text_of
 
 _LARGEST = 200
@@ -197,35 +198,9 @@ def _strong(value: Value) -> Value:
 
 def _as_expression(result: Expr, block: list[Stmt]) -> Expr | None:
     """The result with what assignments give its variables; None where there are other statements, or too many."""
-    values = _assigned(block, {})
+    values = values_behind(block, {}, _LARGEST)
     out = substitute(result, values) if values is not None else None
-    return out if out is not None and _is_short(out) else None
-
-
-def _assigned(block: Iterable[Stmt], before: dict[Symbol, Expr]) -> dict[Symbol, Expr] | None:
-    """The values of variables behind a block of assignments; what both arms of an `if` assign is a selection."""
-    values = dict(before)
-    for stmt in block:
-        match stmt:
-            case Assign(target=target, value=value):
-                values[target] = substitute(value, values)
-            case If(cond=cond, then=then_block, orelse=else_block):
-                cond = substitute(cond, values)
-                arms = _assigned(then_block, values), _assigned(else_block, values)
-                if arms[0] is None or arms[1] is None:
-                    return None
-                for target in arms[0].keys() & arms[1].keys():
-                    then, other = arms[0][target], arms[1][target]
-                    values[target] = then if then is other else Select(cond, then, other, loc=stmt.loc)
-            case _:
-                return None
-        if not all(map(_is_short, values.values())):
-            return None
-    return values
-
-
-def _is_short(expr: Expr) -> bool:
-    return sum(1 for _ in walk(expr)) <= _LARGEST
+    return out if out is not None and is_short(out, _LARGEST) else None
 
 
 def _function(value: Value) -> FunctionType | LocalFunction:

@@ -27,19 +27,19 @@ bounds that read arrays; nests with a `block` clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from appyc.errors import Loc
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.block_values import values_behind
 from appyc.ir.blocks import nested
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Select, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     N,
@@ -50,7 +50,6 @@ from appyc.ir.visit import (
     scalar_writes,
     scalars_read,
     scalars_written,
-    substitute,
     walk,
 )
 from appyc.passes.gpu.lane_expressions import mentions
@@ -136,35 +135,13 @@ def _with_choices(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         if isinstance(stmt, If):
             results = scalars_written(stmt) & scalars_read((*body[:at], *body[at + 1 :]))
             for target in results if len(results) == 1 else ():
-                value = _chosen((stmt,), target, known, stmt.loc)
-                stmt = stmt if value is None else Assign(target, value, loc=stmt.loc)
+                before: dict[Symbol, Expr] = {s: Var(s, loc=stmt.loc) for s in known}
+                unsure = scalars_written(stmt) - known
+                values = values_behind((stmt,), before, MOST_CHOICE, unsure) or {}
+                stmt = Assign(target, values[target], loc=stmt.loc) if target in values else stmt
         out.append(stmt)
         known |= scalars_written(stmt)
     return tuple(out)
-
-
-def _chosen(block: tuple[Stmt, ...], target: Symbol, known: Set[Symbol], loc: Loc) -> Expr | None:
-    """What a block makes of a scalar; None where it does anything else but to set scalars that it alone reads."""
-    values: dict[Symbol, Expr] = {s: Var(s, loc=loc) for s in known}
-    for stmt in block:
-        match stmt:
-            case Assign(target=symbol, value=value):
-                new = {symbol: value}
-            case If(cond=cond, then=then, orelse=orelse):
-                new = {}
-                for symbol in scalars_written(stmt):
-                    one, other = (_chosen(each, symbol, values.keys(), loc) for each in (then, orelse))
-                    if one is not None and other is not None:
-                        new[symbol] = Select(cond, one, other, loc=loc)
-            case _:
-                return None
-        if (scalars_read(new.values()) & scalars_written(block)) - values.keys():
-            return None  # of a scalar that is not known in any case
-        new = {s: substitute(v, values) for s, v in new.items()}
-        if any(sum(1 for _ in walk(v)) > MOST_CHOICE for v in new.values()):
-            return None
-        values = {s: v for s, v in values.items() if s not in scalars_written(stmt)} | new
-    return values.get(target)
 
 
 def _may_be_tiled(loop: For) -> bool:
