@@ -161,21 +161,21 @@ def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:
     return is_invariant(exprs, changed_in([one.loop for one in members]))
 
 
-def share_scalars(members: Sequence[Member], last: Member) -> bool:
+def share_scalars(loops: Sequence[For], last: For) -> bool:
     """Whether the last loop needs what another one leaves in a scalar, or the other way round."""
-    second = scalars_written(last.loop)
-    touched = scalars_read(last.loop) | second
+    second = scalars_written(last)
+    touched = scalars_read(last) | second
     shared: dict[Symbol, set[Symbol]] = {}
-    for one in members:
-        both = scalars_written(one.loop) & touched
+    for one in loops:
+        both = scalars_written(one) & touched
         if second:
-            both |= second & scalars_read(one.loop)
+            both |= second & scalars_read(one)
         if both:
-            shared[one.loop.var] = both
+            shared[one.var] = both
     if not shared:
         return False
-    found = scalars_of(alone(*(one.loop for one in (*members, last))))
-    mine = set(found[last.loop.var].private)
+    found = scalars_of(alone(*loops, last))
+    mine = set(found[last.var].private)
     return any(both - (set(found[var].private) & mine) for var, both in shared.items())
 
 

@@ -39,13 +39,14 @@ from appyc.analysis.dependences.free_loops import is_free
 from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_effects, placed
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.time_skew import time_axes
+from appyc.analysis.patterns.block_chains import share_scalars
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType
-from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written, with_body
+from appyc.ir.visit import contains, loops_of, scalars_read, with_body
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.loop_ops.strip_mine import Strips
@@ -133,7 +134,7 @@ class _ShiftedFusion:
         peeled = reach[1] - reach[0]
         if peeled > MOST_PEELED * _rows(first) or (peeled and second.var in self.ordered):
             return False
-        if _share_scalars(first, second) or not _pays(first, second):
+        if share_scalars([first], second) or not _pays(first, second):
             return False
         bounds = Touched.by(second.bounds)
         return Touched.by(first.body).is_free_of(bounds) and all(
@@ -181,15 +182,6 @@ def may_be_cut(loop: For, ctx: PassContext) -> bool:
 
 def _rows(loop: For) -> int:
     return ROWS[min(len(perfect_nest(loop)), max(ROWS))]
-
-
-def _share_scalars(first: For, second: For) -> bool:
-    """Whether one of the loops has a dependence on the other through a scalar."""
-    found = scalars_of(alone(first, second))
-    own = set(found[first.var].private) & set(found[second.var].private)
-    one, two = scalars_written(first), scalars_written(second)
-    shared = (one & (scalars_read(second) | two)) | (two & scalars_read(first))
-    return bool(shared - own)
 
 
 def _reach(first: For, second: For) -> tuple[int, int] | None:

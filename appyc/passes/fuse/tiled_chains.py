@@ -127,7 +127,7 @@ class ChainFinder:
         return (
             any(self._saves(other, one) for other in members)
             and all(mine.is_free_of(self.texts.of(stmt).touched) for stmt in behind)
-            and not share_scalars(members, one)
+            and not share_scalars([other.loop for other in members], one.loop)
         )
 
     def _saves(self, one: Member, last: Member) -> bool:
