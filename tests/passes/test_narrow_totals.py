@@ -59,6 +59,15 @@ def extremes(a, b, low, high):
     return low, high
 
 
+def extremes_of_some(a, b, low, high):
+    for i in range(len(a)):
+        if a[i] > 100:
+            low = min(low, int(b[i]))
+        if b[i] < a[i]:
+            high = max(high, int(b[i]))
+    return low, high
+
+
 def rows(a, b):
     out = np.zeros(3, np.int64)
     for k in range(3):
@@ -111,6 +120,7 @@ def test_blocks_are_as_long_as_32_bits_hold():
 
 def test_extremes_have_the_type_of_their_elements():
     assert totals(extremes, np.uint8, 0, 0)[0][0] == {DType.UINT8, DType.UINT16}
+    assert totals(extremes_of_some, np.uint8, 0, 0) == []
 
 
 @pytest.mark.sampled
@@ -133,3 +143,5 @@ def test_results_stay(fn, dtype):
 def test_extremes_begin_with_any_number(ends, size):
     a, b = np.random.default_rng(size).integers(-128, 128, (2, size)).astype(np.int8)
     run_everywhere(extremes, a, b, *ends)
+    run_everywhere(extremes_of_some, a, b, *ends)
+    run_everywhere(extremes_of_some, np.minimum(a, 100), np.maximum(a, b), *ends)

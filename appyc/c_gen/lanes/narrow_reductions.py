@@ -10,7 +10,8 @@
 
 A vector holds twice as many sums of 32 bits as of 64, and processors add products and differences of bytes into these.
 
-Requires: `narrow_totals`, which says what fits. A block is not empty: where nothing is combined, the total stays.
+Requires: `narrow_totals`, which says what fits. A block is not empty, and each iteration is one more element of what
+is least or greatest.
 """
 
 from __future__ import annotations

@@ -38,12 +38,14 @@ def narrow_totals(loop: ir.For, values: ValuesBefore, supply: NameSupply) -> Nar
             if iterations < LEAST:
                 continue
             block, dtype = min(block, iterations), DType.INT32
-        else:
+        elif any(isinstance(stmt, ir.Update) and stmt.target == total for stmt in loop.body):
             whole = hull_of_ranges(found)
             fitting = [dtype for dtype in NARROW if is_within(whole, limits(dtype))]
             if not fitting:
                 continue
             dtype = fitting[0]
+        else:
+            continue  # of a block in which no condition holds there is no least or greatest element
         parts.append((total, supply.fresh(total.name, dtype)))
     return NarrowTotals(tuple(parts), block) if parts else None
 
