@@ -442,6 +442,16 @@ def scatter(a, places, x, N):
 
 scatter(np.ones(4), np.array([1, 2, 1]), np.ones(3), 3)
 """,
+    "atomic_extreme_of_wider_integers": """
+@appyc.jit
+def least(bins, a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        #pragma atomic
+        bins[0] = min(bins[0], a[i])
+
+least(np.zeros(4, np.uint8), np.zeros(4, np.int64))
+""",
     "atomic_on_plain_assignment": """
 @appyc.jit
 def mark(bins, a):

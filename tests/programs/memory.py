@@ -40,6 +40,8 @@ def scatter_sworn(index, a, out):
 @PROGRAMS.on(ints(20, lo=0, hi=5), ints(20), np.zeros(5, np.int64))
 @PROGRAMS.on(ints(20, lo=0, hi=5), floats(20, dtype=np.float32), np.zeros(5, np.float32))
 @PROGRAMS.on(ints(20, lo=-5, hi=5), ints(20), np.zeros(5, np.int32))
+@PROGRAMS.on(ints(20, lo=-5, hi=5), ints(20), np.zeros(5, np.uint8))
+@PROGRAMS.on(ints(20, lo=-5, hi=5), ints(20), np.zeros(5, np.int16))
 def scatter_add(index, a, out):
     #pragma parallel for
     for i in range(20):
@@ -54,6 +56,21 @@ def scatter_extremes(index, a, out):
     for i in range(20):
         #pragma atomic
         out[index[i]] = max(out[index[i]], a[i])
+
+
+@PROGRAMS.on(np.array([200, 3], np.uint8), np.array([1, 200], np.uint8), 300, -5)
+@PROGRAMS.on(np.array([200, 3], np.uint8), np.array([1, 200], np.uint8), -1, 0)
+@PROGRAMS.on(np.array([200, 3], np.int32), np.array([1, 200], np.int32), 100, 100)
+@PROGRAMS.on(np.array([200, 3], np.int32), np.array([1, 200], np.int32), 0, 2**31)
+@PROGRAMS.on(np.array([200, -3], np.int32), np.array([1, 200], np.int32), 2**40, -(2**40))
+def extremes_beyond_the_type(least, most, low, high):
+    """A number that the elements' type does not hold is compared as it is, and refused where it is stored."""
+    #pragma parallel for
+    for i in range(2):
+        #pragma atomic
+        least[i] = min(least[i], low)
+        #pragma atomic
+        most[i] = max(most[i], high)
 
 
 @PROGRAMS.on(ints(20, lo=0, hi=5), ints(20, lo=0, hi=99), np.zeros(5, np.int64), np.full(5, 127))

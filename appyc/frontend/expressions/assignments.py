@@ -17,7 +17,7 @@ from appyc.frontend.arrays.tensors import (
     refuse_lists,
     settled,
 )
-from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists
+from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists, selections
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.assigned_shapes import reshape_in_place
 from appyc.frontend.expressions.expressions import (
@@ -56,6 +56,7 @@ from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -354,30 +355,44 @@ def _update_array(
 def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
     """Atomic update: `#pragma atomic` on `x[i] += e` or `x[i] = max(x[i], e)`."""
     loc = scope.loc(node)
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-        symbol = binary_symbol(node.op)
-        if symbol not in _ATOMIC_OPS:
-            raise PragmaError(f"{symbol}= cannot be atomic", pragma.loc,
-                              "+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)")  # fmt: skip
-        operand = number(lower_expression(scope, node.value), scope.loc(node.value))
-        ref = target_element(scope, node.target)
-        require_fit(scope, operand, ref.symbol.dtype, loc)
-        refuse_other_type(scope, ref.symbol, operand, loc)
-        if symbol == "-":
-            operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
-        value = converted(operand.expr, ref.symbol, loc)
-        scope.emit(Update(ref.symbol, ref.index, _ATOMIC_OPS[symbol], value, atomic=True, loc=loc))
-        return
     match node:
-        case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, second])):
+        case ast.AugAssign(target=ast.Subscript() as target, value=given):
+            symbol = binary_symbol(node.op)
+            if symbol not in _ATOMIC_OPS:
+                raise PragmaError(f"{symbol}= cannot be atomic", pragma.loc,
+                                  "+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)")  # fmt: skip
+            _update_atomically(scope, target, symbol, given, loc)
+            return
+        case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, given])):
             called = lower_expression(scope, func)
             op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, Opaque) else None  # type: ignore[call-overload]
             if op is not None and ast.unparse(first) == ast.unparse(target):
-                operand = number(lower_expression(scope, second), scope.loc(second))
-                ref = target_element(scope, target)
-                refuse_other_type(scope, ref.symbol, operand, loc)
-                value = converted(operand.expr, ref.symbol, loc)
-                scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
+                _update_atomically(scope, target, op, given, loc)
                 return
     raise PragmaError("this statement cannot be atomic", pragma.loc,
                       "x[i] += e can (also -= *= &= |= ^=), and x[i] = min(x[i], e), max(x[i], e)")  # fmt: skip
+
+
+def _update_atomically(scope: Scope, target: ast.Subscript, symbol: str, given: ast.expr, loc: Loc) -> None:
+    operand = number(lower_expression(scope, given), scope.loc(given))
+    ref = target_element(scope, target)
+    kind, own = ref.symbol.dtype, operand.type
+    if symbol in ("min", "max"):
+        # What is compared is the operand as it is: an integer must not wrap around in the element's type before.
+        if (
+            own.dtype.is_integer
+            and not own.python
+            and promote(NumberType(kind, False), own).dtype is not kind
+        ):
+            raise UnsupportedError(f"an element of {kind} with a value of {own.dtype} cannot be atomic", loc,
+                                   f"convert the value: np.{kind}(...)")  # fmt: skip
+        require_fit(scope, operand, kind, loc, ">=" if symbol == "min" else "<=")
+        operand = selections.nearest(operand, kind, loc)
+    else:
+        require_fit(scope, operand, kind, loc)
+    refuse_other_type(scope, ref.symbol, operand, loc)
+    if symbol == "-":
+        operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
+    value = converted(operand.expr, ref.symbol, loc)
+    op = _ATOMIC_OPS.get(symbol, symbol)
+    scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
