@@ -32,6 +32,7 @@ from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
+from appyc.passes.gpu.map_gpu import has_atomic
 from appyc.passes.gpu.scan_lanes import hand_on, of_one_lane, start_lanes
 from appyc.passes.node_builders import (
     begun,
@@ -132,7 +133,7 @@ class KernelLowering(ExpressionLowering):
             self.assign(s.target, result_of(s), where, out)
             return
         index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
-        if s.atomic:
+        if s.atomic and has_atomic(s):  # no loop around another one is parallel
             out.append(replace(s, index=index, checked=False, mask=here.access))
             return
         old = ir.Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
