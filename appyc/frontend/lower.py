@@ -321,6 +321,7 @@ def lower_callee(
         scope.given = caller.given | arrays_of(arguments.values())
         scope.fixed = caller.fixed | (params or frozenset())
         scope.tests = caller.tests if is_inlined else []
+        scope.requests = caller.requests.inside() if is_inlined and caller.requests is not None else None
         scope.in_loop = not is_inlined or caller.in_loop or bool(caller.loops)
         try:
             scope.start_flags(loc)

@@ -115,3 +115,23 @@ def above_returns(a, k):
         return np.sum(a[:, 1:N], axis=1)
     #pragma 0:M=>parallel
     return a[0:M, 0] * 2.0
+
+
+def _weighted(a, x):
+    return a @ x
+
+
+@PROGRAMS.on(floats(7, 9), floats(9, seed=1), np.zeros(7), 7, 9)
+@PROGRAMS.on(floats(7, 9), floats(9, seed=1), np.zeros(7), 4, 1)
+@PROGRAMS.on(floats(7, 9, dtype=np.float32), floats(9, seed=1), np.zeros(7), 1, 5)
+def products_by_function(a, x, y, M, K):
+    """What is said of slices holds in the functions that get them."""
+    #pragma :M=>parallel :K=>reduce(sum)
+    y[:M] = np.dot(a[:M, :K], x[:K])
+    #pragma :M=>parallel :K=>reduce(sum)
+    y[:M] += np.einsum("ij,j->i", a[:M, :K], x[:K])
+    #pragma :M=>parallel :K=>reduce(sum)
+    y[:M] += np.tensordot(a[:M, :K], x[:K], 1)
+    #pragma :M=>parallel :K=>reduce(sum)
+    y[:M] += _weighted(a[:M, :K], x[:K])
+    return y

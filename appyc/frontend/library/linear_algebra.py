@@ -15,7 +15,9 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Compare, Const, Expr, Reduce, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename, substitute
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
@@ -23,36 +25,16 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
 
     Raises TypeInferenceError for operands without axes; emits the test of the inner lengths.
     """
-    operands = (as_tensor(scope, given[name], loc, "an operand of @") for name in "ab")
-    # Each of their elements is used many times.
-    left, right = (as_tensor(scope, kept(scope, side, "factor", loc), loc) for side in operands)
-    right = apart_from(scope, left, right)
-    for side in (left, right):
+    sides = [as_tensor(scope, given[name], loc, "an operand of @") for name in "ab"]
+    for side in sides:
         if not side.ndim:
             raise TypeInferenceError(f"@ takes arrays, not {describe(as_value(side))}", loc,
                                      "multiply by numbers with *")  # fmt: skip
-    inner = right.ndim - 2 if right.ndim > 1 else 0
-    rows = left.axes[-2:-1] if left.ndim > 1 else ()
-    columns = right.axes[-1:] if right.ndim > 1 else ()
-    stacks = [
-        Tensor(left.axes[:-2], left.extents[:-2], left.element),
-        Tensor(right.axes[:-2], right.extents[:-2], right.element),
-    ]
-    shape = broadcast(scope, stacks, loc)
-    k = scope.supply.fresh("k", DType.INT64)
-    same_length(scope, left.extents[-1], right.extents[inner], loc)
-    scope.same_axis(left.axes[-1], k)
-    scope.same_axis(right.axes[inner], k)
-    x = substitute(shape.elements[0], {left.axes[-1]: Var(k, loc=loc)})
-    y = substitute(shape.elements[1], {right.axes[inner]: Var(k, loc=loc)})
-    axes = (*shape.axes, *rows, *columns)
-    extents = (
-        *shape.extents,
-        *(left.extents[-2:-1] if rows else ()),
-        *(right.extents[-1:] if columns else ()),
-    )
-    total = sum_of(_product([x, y], loc), (k,), (left.extents[-1],), loc)
-    return settled(scope, Tensor(axes, extents, total), "product", loc)
+    stack = _LETTERS[: max(2, *(side.ndim for side in sides)) - 2]
+    own = ["IK" if sides[0].ndim > 1 else "K", "KJ" if sides[1].ndim > 1 else "K"]
+    inputs = [stack[len(stack) + 2 - max(s.ndim, 2) :] + o for s, o in zip(sides, own, strict=True)]
+    output = stack + "".join(own).replace("K", "")
+    return contracted(scope, sides, inputs, output, loc, of_one_length="K")
 
 
 def outer(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -129,9 +111,16 @@ def _parsed(text: str, loc: Loc) -> tuple[list[str], str]:
 
 
 def contracted(
-    scope: Scope, tensors: Sequence[Tensor], inputs: Sequence[str], output: str, loc: Loc
+    scope: Scope,
+    tensors: Sequence[Tensor],
+    inputs: Sequence[str],
+    output: str,
+    loc: Loc,
+    *,
+    of_one_length: str = "",
 ) -> Value:
-    """The products of the operands' elements, summed over the labels that the output does not have."""
+    """The products of the operands' elements, summed over the labels that the output does not have. of_one_length:
+    labels along which nothing is stretched."""
     for tensor, labels in zip(tensors, inputs, strict=True):
         if tensor.ndim != len(labels):
             raise LengthError(
@@ -144,6 +133,8 @@ def contracted(
         return as_value(replace(tensor, view=tensors[0].view, unsettled=tensors[0].unsettled))
     if summed and len(tensors) > 1:
         tensors = [as_tensor(scope, kept(scope, t, "factor", loc), loc) for t in tensors]
+    for label in of_one_length:
+        tensors = _of_one_length(scope, tensors, [labels.index(label) for labels in inputs], loc)
     aligned = [
         _over(scope, tensor, labels, order, loc) for tensor, labels in zip(tensors, inputs, strict=True)
     ]
@@ -152,8 +143,22 @@ def contracted(
     product = _product(shape.elements, loc)
     if not summed:
         return as_value(Tensor(shape.axes, shape.extents, product))
-    total = sum_of(product, shape.axes[count:], shape.extents[count:], loc)
+    inner = {axis: scope.supply.fresh("k", DType.INT64) for axis in shape.axes[count:]}
+    for axis, new in inner.items():
+        scope.same_axis(axis, new)
+    total = sum_of(rename(product, inner), tuple(inner.values()), shape.extents[count:], loc)
     return settled(scope, Tensor(shape.axes[:count], shape.extents[:count], total), "product", loc)
+
+
+def _of_one_length(scope: Scope, tensors: Sequence[Tensor], axes: Sequence[int], loc: Loc) -> list[Tensor]:
+    """The tensors, whose axes with these numbers are tested to be as long as that of the first one."""
+    first = tensors[0].extents[axes[0]]
+    for tensor, axis in zip(tensors[1:], axes[1:], strict=True):
+        same_length(scope, first, tensor.extents[axis], loc)
+    return [
+        replace(t, extents=(*t.extents[:axis], first, *t.extents[axis + 1 :]))
+        for t, axis in zip(tensors, axes, strict=True)
+    ]
 
 
 def _product(elements: Sequence[Expr], loc: Loc) -> Expr:
@@ -175,11 +180,9 @@ def _over(scope: Scope, tensor: Tensor, labels: str, order: Sequence[str], loc: 
         extents.append(tensor.extents[own[0]] if own else integer(1, loc))
         for k in own:
             indices[tensor.axes[k]] = Var(axis, loc=loc)
+            scope.same_axis(tensor.axes[k], axis)
             same_length(scope, tensor.extents[own[0]], tensor.extents[k], loc)
     return Tensor(tuple(axes), tuple(extents), substitute(tensor.element, indices))
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -198,7 +201,7 @@ def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
     left = [_LETTERS[k] for k in range(a.ndim)]
     right = [_LETTERS[a.ndim + k] for k in range(b.ndim)]
     for one, other in zip(*pairs, strict=True):
-        same_length(scope, a.extents[one], b.extents[other], loc)
         right[other] = left[one]
     output = "".join(c for c in [*left, *right] if [*left, *right].count(c) == 1)
-    return contracted(scope, [a, b], ["".join(left), "".join(right)], output, loc)
+    inputs, both = ["".join(left), "".join(right)], "".join(c for c in left if c in right)
+    return contracted(scope, [a, b], inputs, output, loc, of_one_length=both)

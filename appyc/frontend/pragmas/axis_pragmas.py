@@ -32,10 +32,10 @@ def lower_with_dims(scope: Scope, node: ast.stmt, pragma: DimsPragma, lower: Cal
     does not fit.
     """
     requests = AxisRequests.of(pragma.dims, node)
-    scope.requests = requests
+    around, scope.requests = scope.requests, requests
     with scope.collect() as block:
         lower()
-    scope.requests = None
+    scope.requests = around
     for dim in pragma.dims:
         _check(dim, node, requests, block)
 

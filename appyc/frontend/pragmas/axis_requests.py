@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appyc.errors import Note, PragmaError
 from appyc.frontend.expressions.arithmetic import integer
@@ -44,6 +44,10 @@ class AxisRequests:
             return ()
         self.axes[axis] = (dim,)
         return () if dim.le is None else (_kept(dim, dim.le, extent),)
+
+    def inside(self) -> AxisRequests:
+        """The requests in a function that the statement calls: of the axes that it gets, not of slices of its own."""
+        return replace(self, dims={})
 
     def _said_of(self, written: ast.Slice) -> Dim | None:
         """What is said once holds for all slices of the text, what is said several times for them in turn;
