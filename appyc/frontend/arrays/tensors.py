@@ -299,14 +299,6 @@ def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[ir.Symbol, ...], ir.Exp
     return axes, rename(tensor.element, own)
 
 
-def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:
-    """The tensor with no axis that the other one has: a view and its transpose share theirs."""
-    if not set(tensor.axes) & set(other.axes):
-        return tensor
-    axes, element = renamed(scope, tensor)
-    return replace(tensor, axes=axes, element=element)
-
-
 def refuse_lists(values: Sequence[Value], loc: Loc) -> None:
     """Raises UnsupportedError for a list among the operands of what arrays and lists do differently."""
     if any(map(is_listed, values)):

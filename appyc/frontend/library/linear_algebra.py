@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, fail_unless, kept
+from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, fail_unless, kept, renamed
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.library.axis_arguments import Arguments, integers
@@ -39,10 +39,11 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
 
 def outer(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.add.outer and its kin, `a op b` for all pairs of elements: the axes of both operands, as they are."""
-    left = as_tensor(scope, given["a"], loc)
-    right = apart_from(scope, left, as_tensor(scope, given["b"], loc))
-    element = arithmetic.binary(op, Number(left.element, False), Number(right.element, False), loc).expr
-    return as_value(Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element))
+    left, right = as_tensor(scope, given["a"], loc), as_tensor(scope, given["b"], loc)
+    # A view and its transpose share their axes.
+    axes, other = renamed(scope, right)
+    element = arithmetic.binary(op, Number(left.element, False), Number(other, False), loc).expr
+    return as_value(Tensor((*left.axes, *axes), (*left.extents, *right.extents), element))
 
 
 def sum_of(product: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:
