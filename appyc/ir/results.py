@@ -111,6 +111,7 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "defaultdict(int)": lambda keys, values: defaultdict(int, zip(keys, values, strict=True)),
     "defaultdict(float)": lambda keys, values: defaultdict(float, zip(keys, values, strict=True)),
     "defaultdict(list)": lambda keys, values: defaultdict(list, zip(keys, values, strict=True)),
+    "list": lambda *items: list(items),
     "set": set,
     "deque": deque,
     "bytes": bytes,

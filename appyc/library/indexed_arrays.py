@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from appyc.library.accumulations import part
-from appyc.library.primitives import by_index, refuse
+from appyc.library.primitives import as_list, by_index, refuse
 from appyc.library.table import of
 
 # ---------------------------------------------------------------- along axes
@@ -120,15 +122,21 @@ def is_inside(at, shape, widths):
 @of(np.split)
 def split(ary: np.ndarray, indices_or_sections, axis=0):
     """Views of equal parts along an axis, or of those between indices."""
+    if not isinstance(indices_or_sections, tuple) and ary.shape[axis] % indices_or_sections != 0:
+        raise ValueError("array split does not result in an equal division")
+    return np.array_split(ary, indices_or_sections, axis)
+
+
+@of(np.array_split)
+def array_split(ary: np.ndarray, indices_or_sections, axis=0):
+    """Views of parts along an axis, the first ones longer by one if need be, or of those between indices."""
     n = ary.shape[axis]
     if isinstance(indices_or_sections, tuple):
         bounds = (0, *indices_or_sections, n)
     else:
-        if n % indices_or_sections != 0:
-            raise ValueError("array split does not result in an equal division")
-        size = n // indices_or_sections
-        bounds = tuple(size * k for k in tuple(range(indices_or_sections))) + (n,)
-    return tuple(part(ary, axis, bounds[k], bounds[k + 1]) for k in tuple(range(len(bounds) - 1)))
+        size, longer = n // indices_or_sections, n % indices_or_sections
+        bounds = tuple(size * k + min(k, longer) for k in tuple(range(indices_or_sections + 1)))
+    return as_list(tuple(part(ary, axis, bounds[k], bounds[k + 1]) for k in tuple(range(len(bounds) - 1))))
 
 
 # ---------------------------------------------------------------- matrices
@@ -222,17 +230,23 @@ def over_axis(v, k, shape):
     return by_index(shape, lambda at: v[at[k]])
 
 
-def grid_points(start, stop, count):
-    """So many coordinates along an axis of a grid, from start to about stop."""
+def grid_points(kind, start, stop, count):
+    """So many coordinates of a type along an axis of a grid, from start to about stop."""
     n = abs(int(count))
-    step = (float(stop) - float(start)) / float(max(n - 1, 1))
-    return by_index((n,), lambda at: float(at[0]) * step + float(start))
+    step = kind((stop - start) / float(max(n - 1, 1)))
+    return by_index((n,), lambda at: kind(at[0]) * step + kind(start))
+
+
+def grid_steps(kind, start, stop, step):
+    """The coordinates of a type along an axis of a grid that are steps apart."""
+    n = max(math.ceil((stop - start) / step), 0)
+    return by_index((n,), lambda at: kind(at[0]) * kind(step) + kind(start))
 
 
 @of(np.linspace)
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
     """A number of points from start to stop, the last of them exactly stop, or one step before it."""
-    kind = np.result_type(start, stop, np.float64).type
+    kind = np.result_type(start, stop, 0.0).type
     if dtype is None:
         return spaced(kind, kind(start), kind(stop), num, endpoint)
     if np.result_type(dtype).kind in ("i", "u"):

@@ -37,6 +37,11 @@ def high_product(a, b):
     return np.uint64(int(a) * int(b) >> 64)
 
 
+def as_list(items):
+    """A tuple that is a list where it is returned."""
+    return list(items)
+
+
 def refuse(message):
     """Leaves the call to the library, which may raise what it raises."""
     raise NotImplementedError(message)

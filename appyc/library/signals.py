@@ -63,7 +63,7 @@ def convolve(a: np.ndarray, v: np.ndarray, mode="full"):
 @of(np.correlate)
 def correlate(a: np.ndarray, v: np.ndarray, mode="valid"):
     """The sums of products of one vector with the conjugate of another one, which is moved along it."""
-    return slid(a, np.conjugate(v), mode, reverse=False)
+    return slid(a, np.conjugate(v) if v.dtype.kind == "c" else v, mode, reverse=False)
 
 
 def slid(a, v, mode, reverse):

@@ -60,7 +60,7 @@ def corrcoef(x: np.ndarray, y=None, rowvar=True):
 @of(np.logspace)
 def logspace(start, stop, num=50, endpoint=True, base=10.0):
     """Powers whose exponents have one distance."""
-    return np.float64(base) ** np.linspace(start, stop, num, endpoint)
+    return np.power(base, np.linspace(start, stop, num, endpoint))
 
 
 @of(np.isin)
@@ -100,6 +100,12 @@ def lcm(x1, x2):
     """The least common multiple."""
     divisor = gcd(x1, x2)
     return abs(np.floor_divide(x1, divisor) * x2)
+
+
+@of(np.divmod, elements=2)
+def quotient_and_rest(x1, x2):
+    """The quotient rounded down, and what is left."""
+    return np.floor_divide(x1, x2), np.remainder(x1, x2)
 
 
 @of(np.modf, elements=1, floats=True)

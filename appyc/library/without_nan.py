@@ -87,6 +87,28 @@ def nanmax(a: np.ndarray, axis=None, out=None, keepdims=False):
     return extreme_without_nan(np.max, a, -np.inf, axis, out, keepdims)
 
 
+def first_without_nan(first, a, none, axis, out, keepdims):
+    """Where the first of the extremes among the elements that are numbers is."""
+    if a.dtype.kind == "c":
+        refuse("complex numbers have no order here")
+    found = first(filled(a, none), axis, keepdims=keepdims)
+    if a.dtype.kind == "f" and np.any(np.all(np.isnan(a), axis)):
+        raise ValueError("All-NaN slice encountered")
+    return put(out, found)
+
+
+@of(np.nanargmin)
+def nanargmin(a: np.ndarray, axis=None, out=None, keepdims=False):
+    """The index of the smallest of the elements that are numbers."""
+    return first_without_nan(np.argmin, a, np.inf, axis, out, keepdims)
+
+
+@of(np.nanargmax)
+def nanargmax(a: np.ndarray, axis=None, out=None, keepdims=False):
+    """The index of the largest of the elements that are numbers."""
+    return first_without_nan(np.argmax, a, -np.inf, axis, out, keepdims)
+
+
 @of(np.ptp)
 def ptp(a: np.ndarray, axis=None, out=None, keepdims=False):
     """The distance from the smallest element to the largest."""

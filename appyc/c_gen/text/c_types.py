@@ -61,7 +61,8 @@ def constant(value: bool | int | float | complex, dtype: DType) -> str:
     if dtype is DType.BOOL:
         return "true" if value else "false"
     if dtype is DType.FLOAT16:
-        return f"(uint16_t){np.array(value.real).astype(np.float16).view(np.uint16)}U"
+        with np.errstate(over="ignore"):
+            return f"(uint16_t){np.float16(value.real).view(np.uint16)}U"
     if dtype.is_complex:
         number = complex(value)
         return f"__builtin_complex({_real(number.real, dtype.part)}, {_real(number.imag, dtype.part)})"

@@ -335,9 +335,13 @@ def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     args = positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
-    a, b = expressions.lower_numbers(scope, args)
-    refuse_unfit(scope, (a, b), loc)
-    return vals.TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
+    values = expressions.lower_operands(scope, args)
+    if not any(map(is_array, values)):
+        values = [expressions.number(value, loc) for value in values]
+        refuse_unfit(scope, values, loc)
+    quotient = elementwise(scope, values, lambda n: arithmetic.binary("//", n[0], n[1], loc), loc)
+    rest = elementwise(scope, values, lambda n: arithmetic.binary("%", n[0], n[1], loc), loc)
+    return vals.TupleValue((quotient, rest))
 
 
 def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:

@@ -11,7 +11,7 @@ from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, sl
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.inlining import called_with
@@ -20,7 +20,7 @@ from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import promoted_dtype
+from appyc.frontend.types.numbers import PY_FLOAT, promoted
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -36,8 +36,7 @@ from appyc.frontend.types.values import (
     is_listed,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
-from appyc.ir.types import DType
-from appyc.library.indexed_arrays import grid_points
+from appyc.library.indexed_arrays import grid_points, grid_steps
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
@@ -123,10 +122,8 @@ def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc
 def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
     """The coordinate arrays of a grid: `np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
     if not isinstance(index, ast.Tuple):
-        return _coordinates(scope, index, loc)
-    vectors = [_coordinates(scope, part, loc) for part in index.elts]
-    kind = promoted_dtype([DType.INT64, *(v.element.dtype for v in vectors)])
-    vectors = [Tensor(v.axes, v.extents, cast(v.element, kind)) for v in vectors]
+        return _coordinates(scope, [_grid_axis(scope, index, loc)], loc)[0]
+    vectors = _coordinates(scope, [_grid_axis(scope, part, loc) for part in index.elts], loc)
     if is_open:
         return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
     axes = tuple(v.axes[0] for v in vectors)
@@ -134,21 +131,36 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
     return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
 
 
-def _coordinates(scope: Scope, part: ast.expr, loc: Loc) -> Tensor:
-    """The coordinates along one axis of a grid: in steps, or so many from start to stop."""
+def _grid_axis(scope: Scope, part: ast.expr, loc: Loc) -> tuple[list[Number], bool]:
+    """Start, stop, and step of an axis, or how many coordinates it has; and whether the latter is given."""
     if not isinstance(part, ast.Slice) or part.upper is None:
         raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
     count = _count(part.step)
-    nodes = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper, count or part.step]
-    bounds = expressions.lower_numbers(scope, [node for node in nodes if node is not None])
+    zero, one = (ast.copy_location(ast.Constant(value), part) for value in (0, 1))
+    bounds = expressions.lower_numbers(scope, [part.lower or zero, part.upper, count or part.step or one])
     hint = "np.linspace makes so many points"
     if any(n.type.dtype.is_complex for n in bounds):
         raise UnsupportedError("a grid with a complex bound is not compiled", loc, hint)
-    if count is None:
-        return array_creation.arange(scope, bounds, None, loc)
-    if not bounds[2].type.dtype.is_integer:
+    if count is not None and not bounds[2].type.dtype.is_integer:
         raise UnsupportedError("the number of points of a grid is no integer", loc, hint)
-    return tensors.as_tensor(scope, called_with(scope, grid_points, bounds, loc), loc)
+    return bounds, count is not None
+
+
+def _coordinates(scope: Scope, axes: list[tuple[list[Number], bool]], loc: Loc) -> list[Tensor]:
+    """The coordinates along each axis of a grid, all of one type."""
+    kinds = [n.type for bounds, is_counted in axes for n in (bounds[:2] if is_counted else bounds)]
+    kind = promoted([*kinds, PY_FLOAT] if any(is_counted for _, is_counted in axes) else kinds).dtype
+    if len(axes) == 1 and not axes[0][1]:
+        return [array_creation.arange(scope, axes[0][0], None, loc)]
+    if kind.is_integer:
+        return [array_creation.arange(scope, bounds, kind, loc) for bounds, _ in axes]
+    made: list[Tensor] = []
+    for bounds, is_counted in axes:
+        text = grid_points if is_counted else grid_steps
+        made.append(
+            tensors.as_tensor(scope, called_with(scope, text, [Opaque(kind.numpy.type), *bounds], loc), loc)
+        )
+    return made
 
 
 def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tensor:

@@ -291,6 +291,7 @@ _FUNCTIONS: dict[object, Entry] = {
     **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
+    primitives.as_list: (("items",), texts.as_list),
     primitives.left_unless: (("condition", "why"), texts.left_unless),
     **{
         ufunc.reduce: (_REDUCED, partial(_reduction, name, of_first=True))

@@ -20,10 +20,21 @@ from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library import array_makers, linear_algebra, number_conversions, scalar_functions
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry, one_axis
+from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, holds, promote
-from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, is_listed
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    is_listed,
+    is_none,
+)
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.frontend.types.wide_ints import wide_operation
 from appyc.ir.types import DType
@@ -59,11 +70,12 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 
 def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.clip, of which a bound may be None."""
+    """np.clip, of which each bound has two names, and may be None."""
     a = given["a"] if isinstance(given["a"], Number | Masked) else as_tensor(scope, given["a"], loc)
-    bounds = [(op, given[name]) for op, name in (("maximum", "a_min"), ("minimum", "a_max"))
-              if not isinstance(given.get(name, Opaque(None)), Opaque)]  # fmt: skip
-
+    named = {"a_min": "maximum", "min": "maximum", "a_max": "minimum", "max": "minimum"}
+    bounds = [(op, given[name]) for name, op in named.items() if not is_none(given.get(name, Opaque(None)))]
+    if len({op for op, _ in bounds}) < len(bounds):
+        raise UnsupportedError("np.clip is given one bound by two names", loc)
     for op, bound in bounds:  # a bound that cuts nothing off need not fit
         if isinstance(bound, Number):
             require_fit(scope, bound, element_type(a), loc, "<=" if op == "maximum" else ">=")
@@ -74,7 +86,7 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
             out = extremum(op, out, nearest(bound, out.type.dtype, loc), loc)
         return out
 
-    return elementwise(scope, [a, *(value for _, value in bounds)], make, loc)
+    return given_back(scope, given, elementwise(scope, [a, *(value for _, value in bounds)], make, loc), loc)
 
 
 def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -182,7 +194,7 @@ _COMBINING = {
 METHODS: dict[str, Entry] = {
     "diagonal": (("a", "offset", "axis1", "axis2"), reshaping.diagonal),
     "squeeze": (("a", "axis"), reshaping.squeeze),
-    "clip": (("a", "a_min", "a_max"), _clip),
+    "clip": (("a", "min", "max", "out"), _clip),
     "conj": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
     "conjugate": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
     "nonzero": (("a",), _nonzero),
@@ -195,7 +207,7 @@ FUNCTIONS: dict[object, Entry] = {
     np.linalg.tensordot: (("a", "b", "axes"), linear_algebra.tensordot),
     np.diagonal: METHODS["diagonal"],
     np.moveaxis: (("a", "source", "destination"), reshaping.moveaxis),
-    np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
+    np.squeeze: METHODS["squeeze"], np.clip: (("a", "a_min", "a_max", "out", "min", "max"), _clip),
     np.atleast_1d: (("a",), partial(reshaping.atleast, 1)), np.atleast_2d: (("a",), partial(reshaping.atleast, 2)),
     np.atleast_3d: (("a",), partial(reshaping.atleast, 3)),
     np.broadcast_to: (("a", "shape"), reshaping.broadcast_to),

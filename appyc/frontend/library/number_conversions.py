@@ -85,7 +85,7 @@ def number_method(owner: Number, name: str, args: list[Number], dtype: DType | N
         case "conjugate" | "conj" if not args:
             return conjugate([owner], loc)
         case "item" if not args and not owner.python:
-            return Number(owner.expr, python=True) if owner.type.dtype.itemsize >= 8 else _item(owner)
+            return _item(owner)
         case "astype" if dtype is not None and not owner.python:
             return to_dtype(dtype, [owner], loc)
         case "min" | "max" | "copy" if not args and not owner.python:
@@ -103,4 +103,5 @@ def number_method(owner: Number, name: str, args: list[Number], dtype: DType | N
 
 def _item(owner: Number) -> Number:
     wide = {"b": DType.BOOL, "i": DType.INT64, "u": DType.INT64, "f": DType.FLOAT64, "c": DType.COMPLEX128}
-    return Number(cast(owner.expr, wide[owner.type.dtype.kind]), python=True)
+    dtype = owner.type.dtype
+    return Number(cast(owner.expr, dtype if dtype is DType.UINT64 else wide[dtype.kind]), python=True)

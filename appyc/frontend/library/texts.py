@@ -216,6 +216,13 @@ def each(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return per_element(scope, lambda numbers: called_with(scope, fn, numbers, loc), values, loc)
 
 
+def as_list(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """`primitives.as_list`."""
+    items = given["items"]
+    assert isinstance(items, TupleValue)
+    return replace(items, made_by="list")
+
+
 def refuse(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """`primitives.refuse`."""
     message = given["message"]

@@ -99,8 +99,8 @@ def promote(a: NumberType, b: NumberType) -> NumberType:
 
 
 def promoted(types: Iterable[NumberType]) -> NumberType:
-    """The type that all of them meet in."""
-    return reduce(promote, types)
+    """The type that all of them meet in. NumPy's meet before Python's, of which only the kind counts beside them."""
+    return reduce(promote, sorted(types, key=lambda kind: kind.python))
 
 
 def promoted_dtype(dtypes: Iterable[DType]) -> DType:

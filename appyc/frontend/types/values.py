@@ -161,7 +161,7 @@ Table: TypeAlias = TableColumn | tuple["Table", ...]
 @dataclass(frozen=True, slots=True)
 class TupleValue:
     """table: the items once more, where they are numbers that a program picks by position. names: of the items,
-    where it is a named tuple. made_by: the path of its class (`ir.results`), if it has one."""
+    where it is a named tuple. made_by: the path of its class, or what else makes it for the caller (`ir.results`)."""
 
     items: tuple[Value, ...]
     table: Table | None = field(default=None, compare=False)
