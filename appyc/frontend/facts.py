@@ -1,4 +1,4 @@
-"""What rounds of lowering one function pass on: facts, restarts, and the loops that are being lowered."""
+"""Facts that rounds of lowering one function pass on, restarts, and the loops that are being lowered."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Env = dict[str, Binding]
 T = TypeVar("T")
 
 PresentForm: TypeAlias = tuple[int, tuple[str, ...], str] | str | None
-"""What a returned value is that is None on other paths: a tuple of so many numbers, with what makes it a named tuple;
-the list with this name; or one number, for which None stands here."""
+"""The form of a returned value that is None on other paths. A tuple: its length, with what makes it a named
+tuple. A str: the name of the list. None: one number."""
 
 MAX_PEELED = 3
 """The most iterations of a loop that are peeled (`control/unrolled_iterations.py`). Types widen, as from integers to
@@ -119,8 +119,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Where paths part. env: the bindings there. stores: the number of stores before it, in program order. needed:
-    names that are live where the paths join."""
+    """A point where control flow branches. env: the bindings there. stores: the number of stores before it,
+    in program order. needed: names that are live at the join."""
 
     env: Env
     stores: int
@@ -133,7 +133,8 @@ class LoopFrame:
 
     head: Env
     fork: Fork
-    """Where the loop begins; live names are those at the top of an iteration, or behind the loop."""
+    """The fork at the loop's entry; its live names are those at the top of an iteration, or behind the
+    loop."""
     behind: frozenset[str]
     """Names that are live behind the loop."""
     ends: list[Env] = field(default_factory=list)

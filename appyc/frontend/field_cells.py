@@ -22,7 +22,8 @@ _PYTHON = {"bool": bool, "int64": int, "float64": float, "complex128": complex}
 
 
 def cell_kind(value: object, dtype: str, *, python: bool) -> str:
-    """What a field's value is now, and its type in compiled code. python: it is a number of Python's own there."""
+    """A text of the class of a field's present value, and its type in compiled code. python: it is a number
+    of Python's own there."""
     return f"{_class_of(value)} {dtype} {'list' if python else 'array'}"
 
 

@@ -121,7 +121,8 @@ class Scope:
         self.first: list[Stmt] = []
         """The prologue: statements that precede all others."""
         self.tests = self.first
-        """What is tested of the arguments before the call does anything; an inlined function's are its caller's."""
+        """The tests of the arguments before the call has side effects; an inlined function's are its
+        caller's."""
         self.in_loop = False
         """Whether the call that is inlined stands in a loop."""
         self.loops: list[LoopFrame] = []

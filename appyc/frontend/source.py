@@ -111,7 +111,7 @@ class Source:
 
     @cached_property
     def origins(self) -> dict[int, Loc]:
-        """Where lines come from that appyc has written with the comment `#line 7:4-20 file.py`."""
+        """The original locations of generated lines, from their comments `#line 7:4-20 file.py`."""
         found = ((number, _ORIGIN.search(line)) for number, line in enumerate(self.lines, self.first_line))
         return {
             number: Loc(of["file"], int(of["line"]), int(of["start"]), int(of["end"]))
@@ -224,7 +224,8 @@ def _read_once(function: FunctionDef) -> frozenset[str]:
 
 
 def _reads(node: AST) -> Counter[str]:
-    """How often names are read for more than their type and shape; in a loop, or to be stored into, twice as often."""
+    """The number of reads of each name, those of its type and shape apart. Reads in a loop, or of an array
+    that is stored into, count twice."""
     match node:
         case ast.Name(id=name):
             return Counter([name])

@@ -46,10 +46,11 @@ class Memory:
     shared: set[Symbol] = field(default_factory=set)
     """Homes whose array, one that the function has made, another name of the function's has too."""
     flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
-    """Copies from one array to another, with the name and the store since when they may not differ."""
+    """Copies from one array to another: source, destination, name, and the number of the store from which on
+    the two may not differ."""
 
     usual: dict[Symbol, Expr] = field(default_factory=dict)
-    """What lengths are in nearly every call: of slices and ranges the distance of the bounds as they are written,
+    """The lengths in nearly every call: of slices and ranges the distance of the bounds as they are written,
     before these are clipped; of arrays that are combined the length of one of them."""
 
     def store(self, array: Symbol, loc: Loc) -> None:
@@ -59,8 +60,7 @@ class Memory:
             raise _would_tell(self.frozen[array], loc)
 
     def freeze(self, array: Symbol, name: Bound, since: int) -> None:
-        """From the store with the number `since` on, nothing may be stored into the array, nor into
-        copies of it."""
+        """Forbids stores into the array, and into copies of it, from the store with the number `since` on."""
         if array in self.frozen:
             return
         self.frozen[array] = name

@@ -1,4 +1,4 @@
-"""How many items values have."""
+"""Numbers of items of values: lengths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from appyc.ir.nodes import Var
 
 
 def length_of(value: Value, loc: Loc) -> Number | None:
-    """How many items there are; None of what has no length."""
+    """The number of items of a value, as `len` counts them; None of what has no length."""
     match value:
         case TupleValue(items=items) | DictValue(keys=items):
             return arithmetic.python_number(len(items), loc)

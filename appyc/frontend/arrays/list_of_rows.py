@@ -23,7 +23,7 @@ from appyc.ir.types import DType
 
 
 def length(owner: ListRows | TupleRow, loc: Loc) -> Expr:
-    """How many rows there are, or tuples in a row."""
+    """The number of rows of a list, or of tuples in a row."""
     if isinstance(owner, ListRows):
         return Binary("-", owner.starts.extents(loc)[0], integer(1, loc), loc=loc)
     first = owner.columns.items[0]

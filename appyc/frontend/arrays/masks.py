@@ -93,7 +93,7 @@ def _renamed(
 
 
 def repeatable(scope: Scope, masked: Masked, loc: Loc) -> Masked:
-    """The same with a mask that is cheap to ask again, and chooses the same elements then.
+    """The masked array with a mask that is cheap to evaluate twice, and selects the same elements both times.
 
     Arithmetic on floats may be rounded otherwise where it stands in another loop.
     """

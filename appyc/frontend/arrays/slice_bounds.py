@@ -222,7 +222,7 @@ def out_of_bounds(axis: int) -> str:
 
 
 def checked_position(scope: Scope, number: Number, extent: ir.Expr) -> ir.Expr:
-    """The same along an array's own axis, where the access itself is checked."""
+    """The position that an index means along an array's own axis, where the access itself is tested."""
     index = index_of(number.expr)
     return constant_position(index, extent) if isinstance(index, ir.Const) else pinned(scope, "at", index)
 

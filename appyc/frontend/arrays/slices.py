@@ -85,7 +85,7 @@ class _Mask:
 
 
 _Part: TypeAlias = SliceRange | Number | Tensor | _Mask | None
-"""What an axis of the owner is indexed by; None for a new axis."""
+"""The index of one axis of the owner; None for a new axis."""
 
 
 def subscript(
@@ -283,7 +283,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
 
 
 def _width(item: Item) -> int:
-    """How many axes of the owner a part of the subscript takes."""
+    """The number of axes of the owner that an item of the subscript indexes."""
     match item:
         case ArrayRef() | Tensor() if element_type(item) is DType.BOOL:
             return item.ndim

@@ -89,7 +89,7 @@ def without_flags(slots: ListSlots) -> ListSlots:
 
 
 def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
-    """What NumPy makes of a list: its items along one axis, those of tuples along another."""
+    """The tensor that NumPy makes of a list: items along its first axis, those of tuples along its second."""
     if has_flags(slots):
         raise UnsupportedError("whether NumPy makes ints or floats of this list shows only when the program runs", loc,
                                "put numbers of one type into it, 0.0 among floats")  # fmt: skip
@@ -368,7 +368,7 @@ def divisor(length: ir.Expr, loc: Loc) -> ir.Expr:
 
 
 def product(extents: Sequence[ir.Expr], loc: Loc) -> ir.Expr:
-    """How many elements there are."""
+    """The number of elements of an array with these extents."""
     one = integer(1, loc)
     out: ir.Expr = one
     for extent in extents:

@@ -1,4 +1,4 @@
-"""What some returns of a function give, and others do not: a value or None, one of several arrays.
+"""Functions of which some returns give a value and others None, or one of several arrays.
 
     if c:                          result = 1; result_is_none = False
         return 1            ->     result = 0; result_is_none = True

@@ -133,7 +133,7 @@ def _choose_each(
     blocks: tuple[list[Stmt], list[Stmt]],
     loc: Loc,
 ) -> list[Number]:
-    """The same of several pairs of numbers, with one `if`."""
+    """Selects between the numbers of each pair, with one `if` for all where a side needs statements."""
     if len(pairs) > 1:
         cond = scope.temp("condition", cond)
     chosen = [selections.select(cond, *pair, loc) for pair in pairs]
@@ -276,7 +276,7 @@ def proven(test: ast.expr, truth: bool) -> frozenset[str]:
 
 
 def known_as_numbers(scope: Scope, names: frozenset[str]) -> None:
-    """From here on these names are not None."""
+    """Records in the bindings that these names are not None from here on."""
     for name in names:
         binding = scope.env.get(name)
         if isinstance(binding, Slot | TupleSlots) and binding.optional:
@@ -285,7 +285,7 @@ def known_as_numbers(scope: Scope, names: frozenset[str]) -> None:
 
 @contextmanager
 def where_numbers(scope: Scope, names: frozenset[str]) -> Iterator[None]:
-    """The same for an expression."""
+    """Binds these names as not None while an expression is lowered."""
     before = {name: scope.env[name] for name in names if name in scope.env}
     known_as_numbers(scope, names)
     try:

@@ -53,7 +53,8 @@ def lower_raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
 
 
 def _path_of(obj: object) -> str | None:
-    """How an exception's class is found when it is raised; None for what is no such class, or is not found."""
+    """The path by which an exception's class is looked up when it is raised; None where there is no such path
+    or class."""
     if obj is conversion_error:  # in the text of a block
         return CONVERSION_ERROR
     if not isinstance(obj, type) or not issubclass(obj, Exception):
@@ -192,7 +193,7 @@ class _Message:
 
 
 def _known(value: Value) -> object:
-    """What is known when the function is compiled: a text, or a number of Python's."""
+    """The str, or number of Python's, that a value is known to be at compile time; else None."""
     if isinstance(value, Opaque):
         return value.obj if isinstance(value.obj, str) else None
     return value.constant if isinstance(value, Number) and value.python else None

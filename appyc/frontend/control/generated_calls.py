@@ -120,7 +120,7 @@ def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
 
 
 def _folded(scope: Scope, over: ast.expr, name: str, how: Folding, **given: ast.expr) -> vals.Value:
-    """What the items of anything that can be run over are folded into, by loops."""
+    """The value that loops fold the items of an iterable into."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
         over = items_of(over, unused("item", scope.locals))
     name = unused(name, scope.locals)

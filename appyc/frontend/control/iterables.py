@@ -259,7 +259,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
 
 
 def _counted(scope: Scope, over: Range, loc: Loc) -> Range:
-    """The same items by their positions: the range begins at 0, and its step is 1."""
+    """The range counted by position: with the same items, from 0 on, in steps of 1."""
     if (over.lo, over.step) == (integer(0, loc), 1):
         return over
 

@@ -185,7 +185,7 @@ def _check_names(scope: Scope, loops: list[ast.For], interchange: Transform) -> 
 
 
 def _nested(scope: Scope, node: ast.For, pragma: LoopPragma, clause: str, depth: int) -> list[ast.For]:
-    """So many loops, each alone in the one around it."""
+    """The `depth` perfectly nested loops from `node` inwards. Raises PragmaError where there are fewer."""
     loops = [node]
     for _ in range(depth - 1):
         inner = loops[-1].body[0]

@@ -132,8 +132,8 @@ class ArrayNames:
     def _made_before(
         self, item: ast.expr, at: ast.stmt, blocks: Sequence[Sequence[ast.stmt]]
     ) -> ast.expr | None:
-        """What a name that is put into a list has been bound to in front of the statement, if in the same block, with
-        nothing between that puts it into a list."""
+        """The expression last assigned to a name that is put into a list; None where it is assigned in
+        another block, or a statement in between puts it into a list."""
         block = next(block for block in blocks if at in block)
         for stmt in reversed(block[: block.index(at)]):
             match stmt:
@@ -177,7 +177,7 @@ class ArrayNames:
                 yield name, item
 
     def _stored(self, node: ast.AST) -> Iterator[ast.expr]:
-        """What a node may store into."""
+        """The expressions that a node may store into."""
         match node:
             case ast.Subscript(value=value, ctx=ast.Store()):
                 if not (isinstance(value, ast.Name) and value.id in self.lists):

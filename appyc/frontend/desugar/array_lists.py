@@ -77,7 +77,8 @@ class _ArrayLists(Containers):
         "it[index] = None": "starts[row_of(starts, index)] = -1",
         "it += [given]": _ADD,
     }
-    """In these, `anew` is given where a name may stand for the array that is replaced."""
+    """Templates of statements. `anew` matches only where other names may be aliases of the array that is
+    replaced."""
     EXPRESSIONS = {
         "len(it)": "len(starts)",
         "it[index]": _ONE,
@@ -149,7 +150,8 @@ class _ArrayLists(Containers):
     # ------------------------------------------------------------ loops
 
     def _over(self, target: ast.expr, over: ast.expr) -> tuple[ast.expr, ast.expr, dict[str, ast.expr]]:
-        """What a loop has for its target and iterable: numbers of arrays, and which arrays names then stand for."""
+        """A loop's target and iterable over numbers of arrays, and by name the arrays that its targets stood
+        for."""
         match target, over:
             case ast.Name(id=one), ast.Name() if (name := self.owner(over)) is not None:
                 row = self.unused(f"{name}_row")

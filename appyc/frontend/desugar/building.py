@@ -56,7 +56,7 @@ def constant(value: object) -> ast.expr:
 
 
 def functions_of(library: ModuleType) -> dict[str, ast.expr]:
-    """What the names of a module's functions stand for in a text."""
+    """The functions of a module by name, as constants for the names in a template."""
     return {name: constant(f) for name, f in vars(library).items() if isinstance(f, FunctionType)}
 
 
@@ -71,7 +71,7 @@ def assigned(name: str, value: ast.expr | int) -> ast.stmt:
 
 
 def block_of(body: list[ast.stmt], visit: Callable[[ast.stmt], Any]) -> list[ast.stmt]:
-    """What a transformer's `visit` makes of each statement, in order."""
+    """The statements that a transformer's `visit` makes of a block, in order."""
     made = (visit(stmt) for stmt in body)
     return [new for one in made for new in (one if isinstance(one, list) else [one])]
 
@@ -96,7 +96,7 @@ def always_jumps(body: list[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> boo
 
 
 Names: TypeAlias = Mapping[str, str | ast.expr | ast.operator]
-"""What the names in a text stand for; "@" is any operator's."""
+"""The replacements of the names in a template; that of "@" replaces any operator."""
 
 
 def template(text: str, names: Names, at: ast.AST) -> list[ast.stmt]:
@@ -155,7 +155,7 @@ class _Named(ast.NodeTransformer):
 
 
 def matched(pattern: str, node: ast.AST) -> dict[str, ast.expr] | None:
-    """What the names of a pattern stand for in a statement or an expression, slices apart; None if it does not match.
+    """The parts of a node that the names of a pattern match, slices apart; None if it does not match.
 
     Names of builtins stand for themselves, as far as the text tells; one of a bound that is left out stands for None.
     A name that is there twice stands for one text, and `@` for any operator.

@@ -99,14 +99,14 @@ class _Codes(ast.NodeTransformer):
             self._code(found["item"])
 
     def _code(self, *characters: ast.expr) -> None:
-        """Where characters may stand, as their numbers."""
+        """Records nodes where characters may stand, which become their code points."""
         for node in characters:
             if isinstance(node, ast.IfExp):
                 self._code(node.body, node.orelse)
             (self.coded if isinstance(node, ast.Constant) else self.known).add(node)
 
     def _text(self, node: ast.expr) -> None:
-        """Where a text, or another container of characters, may stand."""
+        """Records that a node stands where a str, or another container of characters, may."""
         root = root_of(node)
         if root is not None and self.names.of(root) - {Role.CHARACTER}:
             self.known.add(root)
@@ -266,7 +266,7 @@ class _Codes(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _equality(self, *sides: ast.expr) -> ast.expr:
-        """Of texts, or of lists."""
+        """The expression that compares two str values, or two lists, for equality."""
         texts = [side for side in sides if not isinstance(side, ast.Constant)]
         match [side for side in sides if side not in texts]:
             case [ast.Constant(value="")]:
@@ -367,7 +367,7 @@ class _Codes(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _test(self, node: ast.expr) -> None:
-        """Where the truth of a container may be asked."""
+        """Records containers whose truth a condition tests, which is allowed."""
         for value in node.values if isinstance(node, ast.BoolOp) else [node]:
             self._text(value)
 

@@ -45,8 +45,8 @@ def items_of(over: ast.expr, name: str) -> ast.ListComp:
 
 
 class Folding(NamedTuple):
-    """What the loops of a comprehension make of its items: templates of the statement before them, of those of each
-    item, and of the one behind each inner loop."""
+    """A fold over a comprehension's items, as templates of statements: before the loops, for each item, and
+    behind each inner loop."""
 
     before: str
     body: str
@@ -99,7 +99,7 @@ def nest(
 
 
 def folded(node: Comprehension, name: str, how: Folding, **given: str | ast.expr) -> list[ast.stmt]:
-    """What the items of a comprehension are folded into, in this name, by statements of its loops."""
+    """The loops that fold the items of a comprehension into a variable `name`."""
     names: Names = {"it": name, "item": node.elt, **given}
     first, inner, behind = (template(text, names, node) for text in how)
     return [located(stmt, node) for stmt in (*first, *nest(node.generators, inner, behind))]

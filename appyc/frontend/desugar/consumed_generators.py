@@ -67,8 +67,8 @@ def _takes_new(node: ast.AST, finder: Finder) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """How a call orders what it is given. items: these, or the list that it sorts. key: None for the items
-    themselves."""
+    """The order that a call sorts in. items: the expression sorted, or the name of the list. key: None for
+    the items themselves."""
 
     items: ast.expr
     key: ast.expr | None

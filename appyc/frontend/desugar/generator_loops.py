@@ -82,7 +82,7 @@ class Finder:
         }
 
     def numbered(self, loop: ast.For) -> ast.expr | None:
-        """What a loop over `enumerate` numbers, from 0 on."""
+        """The iterable inside a loop's `enumerate` that counts from 0; None for other loops."""
         match loop:
             case ast.For(
                 target=ast.Tuple(elts=[ast.Name(), ast.Name() | ast.Tuple()]),
@@ -193,7 +193,8 @@ class _Loops(Rewriter):
     def _bound(
         self, generator: _Generator, body: list[ast.stmt], given: Mapping[str, ast.expr], node: ast.For
     ) -> _Binding | None:
-        """How a generator's text is bound to a call; None where a name of it has no meaning in the program."""
+        """The binding of a generator's names to a call's arguments; None where a name has no meaning in the
+        caller."""
         tree = generator.tree
         own = names_assigned(body)
         out = _Binding([], {name: self.unused(f"{tree.name}_{name}") for name in own}, [])
@@ -229,7 +230,7 @@ class _Loops(Rewriter):
         return out
 
     def _ends(self, value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-        """Where a range of step 1 starts and stops; None for other values."""
+        """The start and stop of a range of step 1; None for other values."""
         match value:
             case ast.Call(func=ast.Name() as func, args=[*start, stop], keywords=[]) if (
                 len(start) < 2 and self.finder.value_of(func) is range

@@ -67,18 +67,18 @@ pack(live, values)
 table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))
 """
 _PACK_AND_GROW = textwrap.indent(f"{_PACK}number = len(keys) - 1\n", " " * 8)
-"""What stands for `_GROW` where keys are deleted."""
+"""The replacement of `_GROW` for tables of which keys are deleted."""
 _IN_PLACE = {
     "table = [-1] * (2 * len(table))": "free(table); table.extend([-1] * len(table))",
     "table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))":
         "free(table); table.extend([-1] * (len(table) if 4 * len(keys) > len(table) else 0))",
     "gone = [0]; live": "gone[0] = 0; live",
 }  # fmt: skip
-"""What stands for them where nested functions have the same lists."""
+"""The replacements of new lists by changes in place, for containers that nested functions share."""
 _WITHOUT_VALUES = re.compile(
     r"    values.append\(item\)\n| *pack\(live, values\)\n|values = \[\]; |, values(?=\))"
 )
-"""What the templates for sets do without."""
+"""The parts of the templates that handle values, which sets leave out."""
 _ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(items)')}"
 
 
@@ -186,10 +186,11 @@ class _HashTables(Containers):
         super().__init__(function, kinds, value_of)
         nested = [node for node in walk(function)[1:] if isinstance(node, ast.FunctionDef)]
         self.shared = {n for f in nested for n in kinds.keys() & names_in(f) - assigned_names(f)}
-        """Those that nested functions use: their lists become parameters of these (`with_lifted_lists`)."""
+        """Containers that nested functions use: their lists become parameters of these
+        (`with_lifted_lists`)."""
         self.parts |= {n: {part: self.unused(f"{n}_{part}") for part in self.PARTS} for n in self.shared}
         self.losing = {name for node in walk(function) if (name := loser(node)) in kinds}
-        """Those of which keys are deleted."""
+        """Containers of which keys are deleted."""
         self.ordered = {name for name in kinds if is_added_to(function, name, kinds, value_of)}
         """Sets of which the order in CPython is known."""
         self.of_lists = {name for name in kinds if holds_lists(function, name, kinds[name])}

@@ -22,14 +22,15 @@ from appyc.frontend.syntax.tree import walk
 _QUIET = (
     ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Add | ast.Sub | ast.Mult | ast.USub | ast.Load
 )
-"""What neither raises nor sees what a part does that is evaluated earlier."""
+"""AST nodes whose evaluation neither raises nor depends on side effects."""
 
 
 class Hoisting(Rewriter):
     """A rule about parts of expressions, also of nested functions."""
 
     def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
-        """What an expression becomes, behind the statements that are added; None where its own parts are asked."""
+        """The replacement of an expression, whose statements are added to `before`; None where its parts are
+        to be visited."""
         raise NotImplementedError
 
     def is_free(self, node: ast.expr) -> bool:
@@ -56,7 +57,8 @@ class Hoisting(Rewriter):
         return node
 
     def _in_order(self, nodes: list[ast.expr], before: list[ast.stmt]) -> list[ast.expr]:
-        """The same of expressions that are evaluated one behind the other."""
+        """Replaces parts of expressions evaluated one after the other, as far as the order of side effects
+        stays."""
         out: list[ast.expr] = []
         for node in nodes:
             is_first = all(isinstance(part, _QUIET) for part in walk(*out))

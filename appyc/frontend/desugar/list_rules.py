@@ -261,7 +261,7 @@ def with_lifted_lists(source: Source, value_of: ValueOf) -> Source:
 
 
 def _lifted(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, list[str]]:
-    """By nested function, the lists that it gets."""
+    """The lists of the caller that each nested function uses, which become its parameters."""
     nodes = walk(tree)
     nested = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
     if not nested:

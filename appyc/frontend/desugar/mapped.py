@@ -37,7 +37,7 @@ from appyc.frontend.source import Source
 from appyc.library.zipping import refuse_unequal
 
 Lists: TypeAlias = Callable[[], Container[str]]
-"""What finds the names of lists, which few calls ask for."""
+"""A function that returns the names of lists. It is called only where they are needed."""
 
 
 def without_maps(source: Source, value_of: ValueOf) -> Source:

@@ -93,7 +93,7 @@ class _NestedLists(Containers):
         "item in one": "holds(items, starts, counts, one, item)",
         "item not in one": "not holds(items, starts, counts, one, item)",
     }
-    """In these, `one` is a row of `it`, and what becomes of it the row's number."""
+    """Templates of expressions. `one` matches a row of `it`, and is replaced by the row's number."""
     LOOKERS = frozenset(
         {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
     )
@@ -114,7 +114,7 @@ class _NestedLists(Containers):
         nested = [node for node in function.body if isinstance(node, ast.FunctionDef)]
         lists = kinds.keys() - self.rows.keys()
         self.given = {f.name: lists & same_in_calls(f, function) for f in nested}
-        """By nested function, the lists of lists that it gets, as parameters of the same names."""
+        """The lists of lists that each nested function gets as parameters of the same names."""
 
     # ------------------------------------------------------------ nested functions
 
@@ -140,7 +140,8 @@ class _NestedLists(Containers):
         return node
 
     def _as_parts(self, arg: ast.expr, lists: Container[str]) -> list[ast.expr]:
-        """What a nested function gets for an argument."""
+        """The arguments that a nested function gets for one: the parts of a list of lists, else the argument
+        itself."""
         name = self.owner(arg)
         if name is None or name not in lists:
             return [arg]

@@ -1,4 +1,4 @@
-"""What is desugared as soon as a function is parsed: `match` statements, and names of nested functions.
+"""Desugaring when a function is parsed: of `match` statements, and of variables that nested functions assign.
 
 `match` on numbers, text and tuple displays, desugared to a chain of `if`s.
 

@@ -1,4 +1,5 @@
-"""What may raise in an expression: the exception's class, and a test of the operands that tells whether it does.
+"""Points of an expression that may raise: the exception's class, and a test of the operands that tells
+whether it does.
 
     1 / x[i] + d[k]  ->  (IndexError, outside(x, i)), (ZeroDivisionError, by_zero(1, x[i])), (KeyError, k not in d)
 
@@ -30,8 +31,8 @@ Point: TypeAlias = tuple[type[BaseException] | None, ast.expr]
 _FUNCTIONS = {**functions_of(raise_tests), "isnan": constant(math.isnan), "isinf": constant(math.isinf)}
 
 _WIDE = (ValueError, OverflowError, TypeError, AttributeError, NameError, RuntimeError)
-"""What operations raise beside ZeroDivisionError, IndexError and KeyError: where one of these is caught, an expression
-is one of those that are known to be tested."""
+"""Exceptions of operations beside ZeroDivisionError, IndexError and KeyError. A `try` that catches one may
+have only expressions whose exceptions are all tested."""
 
 _TESTED: dict[object, tuple[tuple[type[BaseException], str], ...]] = {
     **dict.fromkeys((abs, bool, float, len, math.atan, math.fabs, math.isnan, math.isinf), ()),
@@ -124,7 +125,7 @@ class RaisePoints:
         return [point for x in unknown for point in self.if_wide("other(x)", at, x=x)]
 
     def operator(self, left: ast.expr, op: ast.operator, right: ast.expr, at: ast.AST) -> list[Point]:
-        """What an operator raises of its operands."""
+        """The points where an operator raises an exception."""
         numbers = self._numbers(at, left, right)
         match op:
             case ast.Div() | ast.FloorDiv() | ast.Mod():
@@ -140,7 +141,7 @@ class RaisePoints:
                 return numbers
 
     def subscript(self, value: ast.expr, index: ast.expr, at: ast.AST) -> list[Point]:
-        """What a subscript raises: of a dict, a list, or an array."""
+        """The points where a subscript of a dict, a list or an array raises an exception."""
         points = self.of(index)
         name = value.id if isinstance(value, ast.Name) else None
         if name in self.kinds:

@@ -92,7 +92,7 @@ def _assignments(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, as
 
 
 def _kind(value: ast.expr) -> str | None:
-    """What kind of container an expression makes, "" for none; None where that is not known."""
+    """The kind of container that an expression makes, "" for none; None where that is not known."""
     if isinstance(value, ast.Name) or copied_list(value) is not None:
         return None
     if may_be_container(value):

@@ -29,7 +29,8 @@ from appyc.frontend.types.values import ReturnedContainer
 from appyc.ir.names import container_of
 
 ValueOf = Callable[[ast.expr], object]
-"""What gives the value of a name that is not local to a function, or of a module's attribute; None for others."""
+"""A function that returns the value of a global name, or of a module's attribute; None for other
+expressions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class Rules(Rewriter):
         return make(text, name, node, **{word: self.value(word, one) for word, one in found.items()})
 
     def value(self, word: str, found: ast.expr) -> ast.expr:
-        """What a template has for a name of the pattern."""
+        """The expression that replaces a pattern's name in a template, itself rewritten."""
         out: ast.expr = self.visit(found)
         return out
 
@@ -219,18 +220,19 @@ class Containers(Rules):
     """
 
     PARTS: ClassVar[tuple[str, ...]]
-    """What a container consists of."""
+    """The names in templates of the variables that replace a container."""
     OVER: ClassVar[Mapping[str, str]] = {}
-    """What loops run over, and the lists that they run over instead."""
+    """Iterables of loops, and the templates that replace them."""
     ITEMS: ClassVar[Mapping[str, str]] = {}
-    """The same of comprehensions, and of the arguments of LOOKERS: functions that only look at items."""
+    """The templates for iterables of comprehensions and for arguments of LOOKERS, functions that only read
+    items."""
     LOOKERS: ClassVar[frozenset[str]] = frozenset()
     FULL: ClassVar[str]
     """The test whether there is something in a container."""
     RETURNED: ClassVar[str]
-    """What is returned, as a call of `made`."""
+    """The template of the return value, a call of `made`."""
     HINT: ClassVar[str]
-    """What is compiled of such containers."""
+    """The operations on such containers that are compiled, for the user."""
 
     def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
@@ -277,7 +279,7 @@ class Containers(Rules):
         return False
 
     def looked_at(self, node: ast.expr, looker: str = "") -> ast.expr:
-        """What a comprehension runs over, or a function looks at."""
+        """The replacement of a comprehension's iterable, or of an argument of one of LOOKERS."""
         rule = self.rule_for(node, self.ITEMS)
         return node if rule is None else self.expression(rule[0], rule[1], node)
 

@@ -76,7 +76,7 @@ class _Handler:
 
 _JUMPS = (ast.Return, ast.Break, ast.Continue)
 _TOP, _BRANCH, _LOOP = range(3)
-"""Where a block stands in a `try`."""
+"""Positions of a block in a `try`."""
 
 
 class _Tries(Rewriter):
@@ -240,7 +240,7 @@ class _Tries(Rewriter):
     # ------------------------------------------------------------ statements
 
     def _before(self, stmt: ast.stmt) -> list[Point]:
-        """What may raise before a statement has changed anything."""
+        """The points at which a statement may raise before its side effects."""
         points = self.points
         match stmt:
             case ast.Pass() | ast.Break() | ast.Continue() | ast.Try() | ast.While():
@@ -306,7 +306,7 @@ class _Tries(Rewriter):
         raise Refused
 
     def _fits(self, target: ast.expr, value: ast.expr) -> list[Point]:
-        """What refuses values that may not fit into an array, where that would be caught."""
+        """The tests that a value fits into an array's dtype, where a handler would catch the error."""
         match target:
             case ast.Subscript(value=items) if not (
                 isinstance(items, ast.Name) and items.id in self.points.kinds

@@ -1,4 +1,4 @@
-"""What the inferred type of a value decides: attributes of arrays and numbers, and `isinstance`."""
+"""Attributes of arrays and numbers, and `isinstance`: decided by the inferred type of a value."""
 
 from __future__ import annotations
 

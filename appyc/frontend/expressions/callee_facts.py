@@ -117,7 +117,7 @@ def with_callees(function: Function, callees: Callees) -> Function:
 
 
 def _hidden(made: Mapping[str, Function]) -> tuple[dict[str, list[Symbol]], dict[str, set[Symbol]]]:
-    """By callee: its free symbols and those of its own callees, transitively; and the arrays among them that are
+    """The free symbols of each callee, those of its own callees included; and the arrays among them that are
     stored into."""
     own = {name: _defined(fn) for name, fn in made.items()}
     called = {name: {n.callee for n in walk(fn) if isinstance(n, Call)} for name, fn in made.items()}

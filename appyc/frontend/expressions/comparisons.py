@@ -216,7 +216,7 @@ def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
 _ORDERS: dict[type[ast.cmpop], tuple[str, bool]] = {
     ast.Lt: ("<", False), ast.LtE: ("<", True), ast.Gt: (">", False), ast.GtE: (">", True),
 }  # fmt: skip
-"""By operator: the strict comparison of items, and the result for equal tuples."""
+"""The strict comparison of items for each operator, and the result for equal tuples."""
 
 
 def _compare_tuples(scope: Scope, a: Value, op: ast.cmpop, b: Value, loc: Loc) -> Number | None:

@@ -291,4 +291,5 @@ LIST_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
         heapq.heappush, heapq.heapreplace, heapq.heappop, heapq.heapify, bisect.insort_left, bisect.insort_right
     )
 }  # fmt: skip
-"""How calls are lowered; they raise UnsupportedError for other arguments than such a list and its items."""
+"""The function that lowers a call of each library function on lists. It raises UnsupportedError for other
+arguments."""

@@ -26,7 +26,7 @@ from appyc.frontend.syntax.tree import walk
 
 
 def list_calls(source: Source, names: Names, facts: Facts) -> ListCalls:
-    """What calls of a function do with lists, as far as is known."""
+    """The list arguments and results of a function's calls, as far as they are known."""
     return ListCalls(
         names.is_of_library,
         lambda call: facts.makes_list(call) or names.draws_list(call.func),

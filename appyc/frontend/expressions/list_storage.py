@@ -314,7 +314,8 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
 
 
 def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...]]:
-    """What a list holds of which no item is known yet: as many integers as the tuples that it gets, by the text."""
+    """The item types of a list of which no item is known yet: integers, as many as in the tuples appended to
+    it."""
     for node in walk(scope.source.ast):
         match node:
             case (
@@ -326,7 +327,7 @@ def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...
 
 
 def _tuple_length(scope: Scope, item: ast.expr) -> int:
-    """How many items a tuple has, by the text; 0 for what is none, or not known.
+    """The number of items of a tuple, by the source text; 0 where it is not known, or the value is no tuple.
 
     It is one where it is written out, an item of a list of tuples, or a name of such.
     """
@@ -349,7 +350,7 @@ def _tuple_length(scope: Scope, item: ast.expr) -> int:
 
 
 def _length_of_items(scope: Scope, name: str) -> int:
-    """How many items the tuples of a list have that is bound already; 0 for another one."""
+    """The number of items of a bound list's tuples; 0 for other lists."""
     slots = scope.lists.get(name)
     return len(slots.kinds) if slots is not None and slots.of_tuples else 0
 

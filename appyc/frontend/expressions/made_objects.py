@@ -155,7 +155,7 @@ def calls_method(obj: object) -> bool:
 
 
 def property_of(scope: Scope, owner: Opaque, kind: Opaque, name: str, loc: Loc) -> Value | None:
-    """What a property of an object's class computes: its function is inlined. None for another attribute."""
+    """The value of a property of an object, whose getter is inlined. None for another attribute."""
     function = scope.names.getter(kind, name, loc)
     if function is None:
         return None

@@ -27,7 +27,7 @@ from appyc.ir.visit import scalars_written
 
 
 def names_of_lists(scope: Scope, given: Mapping[str, Value]) -> dict[str, str]:
-    """By parameter of a function that is called, what the caller calls the list that it gives."""
+    """The caller's name of the list that each parameter of a called function gets."""
     names = {slots.columns: name for name, slots in scope.lists.items()}
     lists = {p: value.columns for p, value in given.items() if isinstance(value, ListSlots)}
     return {p: names[columns] for p, columns in lists.items() if columns in names}

@@ -47,7 +47,7 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
 
 
 def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
-    """What a subscript indexes, and the number of its indices that are known to be within bounds.
+    """The value that a subscript indexes, and the number of its indices that are known to be within bounds.
 
     That of a subscript itself is not tested: `a[i][j]` is one access.
     """

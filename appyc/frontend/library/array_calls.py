@@ -120,7 +120,7 @@ def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] =
 
 
 def _generated(scope: Scope, node: ast.expr) -> Value:
-    """The same for a function that takes what it is given item by item, for which lists without items are alike."""
+    """An argument that a function takes item by item; a list without items is an empty tuple."""
     value = _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
     return TupleValue(()) if isinstance(value, ListSlots) and is_always_empty(scope, value) else value
 

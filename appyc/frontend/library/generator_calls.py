@@ -60,7 +60,7 @@ _OF_MODULES = ((np.random.mtrand, "_rand"), (random, "_inst"))
 
 
 _MODULES = (sampling, distributions, legacy_distributions, python_random)
-"""Where the texts of methods are."""
+"""Modules with the texts of generators' methods."""
 
 _READERS = ("list", "sorted", "sum", "min", "max", "len")
 """Functions for which an array is as good as a list."""
@@ -119,7 +119,8 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
 
 
 def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
-    """The same for a generator, or a bit generator, that the program makes inside a loop."""
+    """The value of a call of a method of a generator, or bit generator, that the program makes inside a
+    loop."""
     bits, name = method.owner, method.name
     if not bits.draws:
         return lower_bits_method(scope, node, bits, name, loc)
@@ -138,7 +139,8 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
 
 @contextmanager
 def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
-    """What is not compiled of a method, such as arrays as its arguments, is left to the library."""
+    """Turns a CompileError of a method call, such as one for array arguments, into LibraryCallError, which
+    Python runs."""
     try:
         yield
     except CompileError as error:
@@ -308,7 +310,7 @@ def _of_made(
     values: list[Value],
     loc: Loc,
 ) -> Value:
-    """The same for a generator that the program makes."""
+    """The number that a primitive draws from a generator that the program makes."""
     assert isinstance(what, distributions.Primitive)
     found = next_of(scope, bits, what.name, loc)
     if found is not None:

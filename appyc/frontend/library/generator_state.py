@@ -48,7 +48,8 @@ def kind_of_all(value: object) -> str | None:
 
 
 def part_of(value: object, step: str, kind: str) -> Array:
-    """What compiled code takes of a generator, or of each in a list. Raises LookupError where it is another kind."""
+    """The array that compiled code gets for a generator, or for each in a list. Raises LookupError for
+    another kind."""
     if kind_of_all(value) != kind:
         raise LookupError(f"this is no generator of the kind {kind!r}")
     if step == GENERATOR:
@@ -98,7 +99,7 @@ def _gauss_of(value: Any, step: str, kind: str) -> Array:
 
 @cache
 def _python_state_offset() -> int | None:
-    """Where a random.Random keeps its position and its 624 words; None where they are not found."""
+    """The offset in a random.Random of its position and 624 state words; None where they are not found."""
     import random  # noqa: PLC0415  (few programs draw with it)
 
     probe, offset = random.Random(4357), object.__basicsize__
@@ -115,7 +116,8 @@ def _python_state_offset() -> int | None:
 
 @cache
 def _legacy_gauss_offset() -> int | None:
-    """Where a RandomState says whether it has a normal number in store, and 8 bytes on which; None where not found."""
+    """The offset in a RandomState of its flag for a stored normal number, 8 bytes before that; None where not
+    found."""
     probe, offset = np.random.RandomState(4357), None
     memory = np.ctypeslib.as_array(
         (ctypes.c_uint64 * (type(probe).__basicsize__ // 8)).from_address(id(probe))
@@ -165,6 +167,6 @@ def _all_held(locks: Sequence[Any], drawn: Sequence[tuple[object, str, Array]]) 
 
 
 def _bits_of(value: Any) -> Any:
-    """What a generator draws its bits from: itself, of Python's."""
+    """The object with a generator's bit state: the generator itself if it is Python's."""
     kind = kind_of(value)
     return value if kind == PYTHON else value.bit_generator if kind == NUMPY else value._bit_generator

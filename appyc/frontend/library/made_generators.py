@@ -85,7 +85,8 @@ def _made(scope: Scope, name: str, how: str, values: Sequence[Value], loc: Loc) 
 
 
 def next_of(scope: Scope, bits: MadeGenerator, name: str, loc: Loc) -> Value | None:
-    """What `bit_generators.next_word` and the other names of that file stand for; None for what it has not."""
+    """The value of `next_word` or another primitive of `bit_generators` for this generator; None for other
+    names."""
     if name == "next_word":
         arguments: list[Value] = [TupleValue(_numbers(part, loc)) for part in (bits.fixed, bits.changing)]
         return _advanced(scope, f"{bits.name}_next", arguments, bits.changing, loc)

@@ -36,7 +36,7 @@ from appyc.library import primitives
 
 
 def _strong(number: Number) -> Number:
-    """As NumPy sees it: a Python number becomes a NumPy scalar of its default type."""
+    """The operand of a NumPy function: a Python number becomes a NumPy scalar of its default type."""
     return Number(number.expr, python=False)
 
 
@@ -253,7 +253,7 @@ FUNCTIONS: dict[object, tuple[range, Maker]] = {
     np.conjugate: (_ONE, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
     **{fn: (counts, partial(make, first)) for counts, make, table in _ALIKE for fn, first in table.items()},
 }  # fmt: skip
-"""By the Python object: the numbers of arguments that it takes, and the maker."""
+"""The numbers of arguments that each Python function takes, and the maker of its IR."""
 
 TO_INT = (int, round, math.floor, math.ceil, math.trunc)
 """Functions of the table that make a Python int of a number."""

@@ -31,7 +31,7 @@ from appyc.ir.visit import rename, substitute
 
 UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max",
            np.logical_and: "all", np.logical_or: "any"}  # fmt: skip
-"""Those that combine, by the reduction that they make."""
+"""The reduction that each ufunc makes in `reduce` and `accumulate`."""
 
 BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
 
@@ -125,7 +125,7 @@ def _combined(op: str, total: Expr, element: Expr, loc: Loc) -> Expr:
 
 
 def _neutral(op: str, start: Expr, loc: Loc) -> Expr:
-    """What the first element is combined with: -0.0 in sums of floats, which leaves it its sign."""
+    """The neutral element of a scan's first step: -0.0 in sums of floats, which keeps the sign of a zero."""
     if op == "+" and isinstance(start, Const) and not start.dtype.is_integer:
         value = complex(-0.0, -0.0) if start.dtype.is_complex else -0.0
         return Const(value, start.dtype, loc=loc)

@@ -35,7 +35,7 @@ OfNumbers = Callable[[list[Number]], Value]
 
 
 def method(name: str) -> Entry | None:
-    """How a method of arrays is lowered that is text; None for others."""
+    """The entry of an array method that has a library text; None for others."""
     return entry_of(METHODS[name]) if name in METHODS else None
 
 
@@ -145,7 +145,7 @@ def _in_floats(function: object, numbers: list[Number], loc: Loc) -> list[Number
 
 
 def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc) -> Value:
-    """What `call` gives for the elements at each index of arrays and numbers, which are broadcast.
+    """The value of `call` for the elements at each index of arrays and numbers, which are broadcast.
 
     An expression stays one; statements run in loops over the indices, and store into a new array, or one for each
     item of a tuple.

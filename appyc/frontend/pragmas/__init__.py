@@ -1,1 +1,1 @@
-"""From comments to records of what they ask for."""
+"""Pragmas: comments parsed to records of clauses."""

@@ -49,7 +49,7 @@ def lower_with_dims(scope: Scope, node: ast.stmt, pragma: DimsPragma, lower: Cal
 
 
 def _clauses(dims: tuple[Dim, ...], loc: Loc) -> Clauses:
-    """What all of `dims` say alike."""
+    """The clauses of an axis whose `dims` agree."""
     if not dims:
         return Clauses("auto", loc=loc)
     dim = dims[0]

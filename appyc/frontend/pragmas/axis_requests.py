@@ -1,4 +1,5 @@
-"""What a pragma asks of the axes of a tensor statement, and which axes those are."""
+"""The properties that a pragma gives the axes of a tensor statement, and the axes that each of its slices
+names."""
 
 from __future__ import annotations
 
@@ -50,8 +51,8 @@ class AxisRequests:
         return replace(self, dims={})
 
     def _said_of(self, written: ast.Slice) -> Dim | None:
-        """What is said once holds for all slices of the text, what is said several times for them in turn;
-        of a subscript with fewer such slices nothing is said."""
+        """The properties that a pragma gives a slice. Given once, they hold for all equal slices; given
+        several times, for them in turn, and for none of a subscript with fewer such slices."""
         dims = self.dims.get(ast.dump(written), ())
         if len(dims) < 2:
             return dims[0] if dims else None
@@ -59,7 +60,8 @@ class AxisRequests:
         return dims[number] if number < len(dims) <= count else None
 
     def follow(self, old: Symbol, new: Symbol) -> None:
-        """From here on `new` runs over what `old` ran over. Raises PragmaError where both were spoken of."""
+        """Passes the properties of axis `old` to `new`, which takes its place. Raises PragmaError where the
+        two differ."""
         dims = tuple(dict.fromkeys((*self.axes.get(new, ()), *self.axes.get(old, ()))))
         if not dims:
             return

@@ -165,7 +165,7 @@ _REPEATABLE = ("reduction",)
 
 
 def parse_pragma(pragma: PragmaText) -> Pragma:
-    """What the pragma asks for. Raises PragmaError at the word that cannot be understood."""
+    """The parsed pragma. Raises PragmaError at the word that cannot be understood."""
     reader = Reader(pragma)
     if "=>" in pragma.text and reader.peek() not in _FIRST_WORDS:
         return DimsPragma(pragma.head, _dims(reader))

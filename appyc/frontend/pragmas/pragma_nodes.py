@@ -1,4 +1,4 @@
-"""What pragmas ask for, as records.
+"""Parsed pragmas, as records.
 
 A name is a word with a location: only the code that builds the IR knows the variables.
 """
@@ -81,7 +81,7 @@ class LoopPragma:
         return frozenset((*self.private, *self.shared, *self.to, *self.from_, *combined))
 
     def clause_loc(self, clause: str) -> Loc:
-        """Where the clause stands (the first of that name); the pragma itself where it does not."""
+        """The location of the first clause of that name; that of the pragma itself where there is none."""
         return next((loc for name, loc in self.clause_locs if name == clause), self.loc)
 
 

@@ -17,7 +17,8 @@ from appyc.frontend.source import Source
 
 @dataclass(frozen=True, slots=True)
 class PragmaText:
-    """What follows `#pragma`, continuation lines joined; `positions` has line and column of each character."""
+    """The text behind `#pragma`, continuation lines joined; `positions` has line and column of each
+    character."""
 
     source: Source
     text: str
@@ -37,7 +38,7 @@ class PragmaText:
         return self._located(ast.parse(f"({self.text[start:end]})", mode="eval").body, start, 1)
 
     def subscript(self, start: int, end: int) -> ast.expr:
-        """The same for what may stand in an index: a slice, most likely."""
+        """The index in text[start:end], usually a slice. Raises SyntaxError where it is none."""
         tree = ast.parse(f"_[{self.text[start:end]}]", mode="eval").body
         if not isinstance(tree, ast.Subscript):
             raise SyntaxError("not an index")
@@ -68,7 +69,7 @@ class Word:
 
     @property
     def shown(self) -> str:
-        """As an error message names it."""
+        """The word as an error message names it."""
         return repr(self.text) if self.text else "the end of the pragma"
 
 

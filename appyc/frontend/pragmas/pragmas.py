@@ -95,7 +95,7 @@ def _line(source: Source, token: tokenize.TokenInfo) -> int:
 
 
 def _pragma_body(source: Source, comment: tokenize.TokenInfo) -> int | None:
-    """Where, in the comment, the text of a pragma begins; None where the comment is no pragma."""
+    """The offset in a comment of a pragma's text; None where the comment is no pragma."""
     match = _COMMENT.match(comment.string)
     if match is None:
         return None

@@ -75,7 +75,7 @@ class ArrayNames:
 
 
 def _values(node: ast.AST) -> Iterator[ast.AST]:
-    """What an expression is made of, without the parts whose value is no array."""
+    """The AST nodes of an expression, without those inside parts whose value is no array."""
     yield node
     match node:
         case ast.Attribute(attr=name) if name in _NOT_THE_ARRAY:

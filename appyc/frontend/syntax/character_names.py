@@ -16,8 +16,8 @@ from appyc.frontend.syntax.tree import bindings_of, parameters_of, walk
 
 
 class Role(Enum):
-    """What a name stands for. BUILT: a text that begins as a constant or a part of a text, and gets characters at its
-    end. KEYED, VALUED: a dict of which the keys, or the values, are characters."""
+    """The kind of value that a name is bound to. BUILT: a text that begins as a constant or a part of a text,
+    and gets characters at its end. KEYED, VALUED: a dict of which the keys, or the values, are characters."""
 
     CHARACTER = auto()
     TEXT = auto()
@@ -78,7 +78,7 @@ def root_of(node: ast.expr) -> ast.Name | None:
 
 
 def iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
-    """What a loop runs over, with the arguments of `enumerate` and `zip` one by one."""
+    """The expressions that a loop iterates over; the arguments of `enumerate` and `zip` one by one."""
     match loop.iter:
         case ast.Call(func=ast.Name(id="enumerate"), args=[over, *_]):
             return [over]
@@ -171,8 +171,8 @@ class CharacterNames:
 
 @dataclass
 class _Uses:
-    """Of a name: what is bound to it, how often; the items and the keys that it gets; and texts whose characters it
-    gets. None stands for what is no expression of the function's."""
+    """The uses of a name: values bound to it, and their number; items and keys put into it; texts whose
+    characters are added to it. None stands for a value that is no expression of the function's."""
 
     bound: list[ast.expr] = field(default_factory=list)
     items: list[ast.expr | None] = field(default_factory=list)
@@ -230,7 +230,8 @@ def _kind(value: ast.expr) -> frozenset[Role]:
 
 
 def _parts(value: ast.expr, role: Role) -> Iterator[ast.expr]:
-    """What a new container holds, or has for keys; a whole text is starred."""
+    """The items, or the keys, that a new container is made with; a text whose characters they are is
+    starred."""
     match value:
         case ast.List(elts=elts) | ast.Set(elts=elts):
             yield from elts

@@ -37,7 +37,7 @@ def names_read(*nodes: ast.AST) -> frozenset[str]:
 
 
 def _read(found: list[ast.AST], nodes: tuple[ast.AST, ...]) -> frozenset[str]:
-    """The same, with all nodes in them."""
+    """The names read in `nodes`. found: all AST nodes in these."""
     out = frozenset(n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     if not any(isinstance(n, ast.comprehension | ast.arguments) for n in found):
         return out
@@ -65,8 +65,8 @@ def _read(found: list[ast.AST], nodes: tuple[ast.AST, ...]) -> frozenset[str]:
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
-    """For each statement the names that may be read once it has run: by what follows it, by the next iterations of the
-    loops around it, and by functions that are defined here."""
+    """The names that are live behind each statement: read by what follows, by next iterations of the loops
+    around it, or by functions that are defined here."""
     out: dict[ast.stmt, frozenset[str]] = {}
     captured = names_captured(body)
     todo: list[tuple[list[ast.stmt], frozenset[str], _Exits]] = [(body, frozenset(), _Exits())]
@@ -171,7 +171,7 @@ def _needed(node: ast.AST, after: frozenset[str] = frozenset()) -> frozenset[str
 
 
 def _end(node: ast.expr) -> tuple[int, int]:
-    """Where an expression ends, which tells what is evaluated before the whole of it."""
+    """The line and column where an expression ends, which orders expressions by evaluation."""
     return getattr(node, "end_lineno", None) or 0, getattr(node, "end_col_offset", None) or 0
 
 

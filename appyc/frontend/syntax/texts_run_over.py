@@ -30,7 +30,8 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
 
 
 def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
-    """What a call copies or measures, and what a part of something, or an item of a loop, is compared with."""
+    """The expressions that a node uses as sequences of characters: copied, measured, or compared with a part
+    of a sequence or an item of a loop."""
     match node:
         case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
             return args

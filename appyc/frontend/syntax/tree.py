@@ -14,7 +14,7 @@ _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 
 
 def walk(*roots: ast.AST) -> list[ast.AST]:
-    """What `ast.walk` goes through, in its order, in half of its time."""
+    """The nodes of the trees in the order of `ast.walk`, found in half of its time."""
     found = [*roots]
     for node in found:
         for name in node._fields:
@@ -45,7 +45,7 @@ def is_list(node: ast.expr) -> bool:
 
 
 def tuple_in_place(node: ast.expr) -> ast.expr:
-    """Such an expression of tuples."""
+    """The expression with tuple displays in place of list displays."""
     if isinstance(node, ast.List):
         return as_tuple(node)
     if isinstance(node, ast.BinOp):
@@ -226,7 +226,8 @@ def bindings_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
-    """What each target gets, where `a, b = [], 0` is as good as `a = []; b = 0`: no value reads a target."""
+    """The target and value of each assignment that a statement can be split into: `a, b = [], 0` as `a = [];
+    b = 0`, where no value reads a target."""
     match node.targets, node.value:
         case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if len(targets) == len(values):
             read = {n.id for value in values for n in walk(value) if isinstance(n, ast.Name)}

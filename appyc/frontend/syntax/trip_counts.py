@@ -1,4 +1,4 @@
-"""How often the innermost statements of a function run, as far as a call's arguments tell.
+"""Execution counts of a function's innermost statements, as far as a call's arguments tell.
 
     def f(A, steps):                            A of shape (500, 500), steps 10:
         n = A.shape[0]
@@ -37,7 +37,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 _HUGE = 2.0**62
 
 _QUICK_MODULES = ("math", "cmath", "numpy", "appyc")
-"""What is called in them takes as long as the compiled code would."""
+"""Modules whose functions take as long in Python as in compiled code."""
 
 
 def has_own_loop(node: ast.AST) -> bool:
@@ -52,14 +52,14 @@ def has_own_loop(node: ast.AST) -> bool:
 
 
 def iterations(body: Iterable[ast.stmt], values: Mapping[str, object], *, unknown: float = UNKNOWN) -> float:
-    """How often the statements in the loops of `body` run in all. values: what names stand for. unknown: the
-    iterations of a loop, or the work of a Python function that is called, of which nothing is known."""
+    """The number of executions of the statements in the loops of `body`. values: the values of names.
+    unknown: the trip count of a loop, or the work of a Python function that is called, of which nothing is
+    known."""
     return _Estimate(dict(values), unknown).of_block(body)
 
 
 def evaluations(body: Iterable[ast.stmt], values: Mapping[str, object], *, unknown: float = UNKNOWN) -> float:
-    """How many nodes of statements and expressions Python evaluates in all: those of each statement, as often as it
-    runs."""
+    """The number of AST nodes that Python evaluates: those of each statement, times its executions."""
     return _Estimate(dict(values), unknown, _own_nodes).of_block(body)
 
 
@@ -149,7 +149,7 @@ class _Estimate:
                     self.values[element.id] = items[k] if items is not None else None
 
     def _value(self, node: ast.expr) -> object:
-        """What an expression is worth, None where that is not known without running the program."""
+        """The value of an expression; None where it is not known without running the program."""
         match node:
             case ast.Constant():
                 return node.value

@@ -1,4 +1,4 @@
-"""What compiled code makes for itself, objects and generators of random numbers, as values at compile time."""
+"""Values at compile time of objects and random generators that compiled code makes for itself."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def made_generator(value: Value) -> MadeGenerator | None:
 
 
 class ArrayListCall(Enum):
-    """What a rule about lists of arrays calls (`frontend/expressions/array_list_calls.py`)."""
+    """The operations that rules about lists of arrays call (`frontend/expressions/array_list_calls.py`)."""
 
     PART = "the array with a number"
     PART_OR_NONE = "the array with a number, which may be None"

@@ -160,7 +160,7 @@ def _hull(a: Range | None, b: Range | None) -> Range | None:
 
 
 def float_type_of(t: NumberType) -> NumberType:
-    """What NumPy's float functions (sqrt, sin, …) compute in for this operand: int16 gives float32."""
+    """The type that NumPy's float functions (sqrt, sin, …) compute in for this operand: float32 for int16."""
     if t.dtype.kind in "fc":
         return NumberType(t.dtype, python=False)
     if t.python and t != PY_BOOL:

@@ -1,4 +1,4 @@
-"""What an expression means while a function is lowered, and what a name is bound to."""
+"""Values of expressions at compile time, while a function is lowered, and bindings of names."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Tensor:
         return replace(self, axes=axes, extents=extents, element=element)
 
     def copied(self) -> Tensor:
-        """The same elements as those of an array of its own."""
+        """The tensor as a new array of the same elements, which is no view."""
         return replace(self, view=False, unsettled=False)
 
 
@@ -319,7 +319,7 @@ class Slot:
 
     @property
     def known_type(self) -> NumberType:
-        """As of a Number."""
+        """The type together with the known value, as that of a Number."""
         return _with_value(self.type, self.literal)
 
 
@@ -364,7 +364,7 @@ def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
 
 
 def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
-    """The same where a path may have bound the name to None."""
+    """The binding of a name that is bound to None on another path."""
     if isinstance(binding, Slot):
         return replace(binding, optional=True, literal=None)
     plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)

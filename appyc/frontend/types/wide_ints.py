@@ -25,7 +25,7 @@ class LargeIntError(UnsupportedError):
 
 
 _MOST_BITS = 4096
-"""Of constants that are computed at compile time."""
+"""The most bits of a Python int constant that is computed at compile time."""
 
 _SIGNED = limits(DType.INT64)[1]
 
