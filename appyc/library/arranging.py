@@ -191,7 +191,7 @@ def cross_along(x1: np.ndarray, x2: np.ndarray, axis=-1):
 
 @of(np.count_nonzero)
 def count_nonzero(a: np.ndarray, axis=None, keepdims=False):
-    """How many elements are not zero."""
+    """The number of elements that are not zero."""
     return np.sum(a != 0, axis, keepdims=keepdims)
 
 

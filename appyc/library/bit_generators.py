@@ -323,7 +323,8 @@ def _bounded_word(rng, greatest):
 
 
 def random_interval(rng, greatest):
-    """The same, by as many bits as the greatest one has, until they are one of them."""
+    """A random number up to `greatest`, by rejection: as many bits as `greatest` has, until they are in
+    range."""
     out = _ZERO
     if greatest > _ZERO:
         mask = greatest | (greatest >> _ONE)

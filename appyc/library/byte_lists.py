@@ -10,7 +10,7 @@ from appyc.library.primitives import refuse
 
 
 def items_of(given):
-    """What a bytearray that is made of a number or of bytes has as its items."""
+    """The items of a bytearray that is made of a number or of bytes."""
     if isinstance(given, int):
         if given < 0:
             raise ValueError("negative count")

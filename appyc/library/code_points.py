@@ -1,4 +1,4 @@
-"""What Python's texts of one character answer, for the number of an ASCII character, or -1 for the empty text.
+"""Methods of str for one character, given by the number of an ASCII character, or -1 for the empty text.
 
 Others are left to Python.
 """

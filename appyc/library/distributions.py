@@ -1,4 +1,4 @@
-"""What the methods of generators do, in terms of `ir/draw_functions.py`: inlined where a program calls them.
+"""Methods of random generators, in terms of `ir/draw_functions.py`: inlined where a program calls them.
 
 `numpy_*` are methods of np.random.Generator, `legacy_*` of np.random.RandomState (np.random's own functions are those
 of one; those that draw from normal numbers are in `legacy_distributions.py`). Methods of random.Random are in

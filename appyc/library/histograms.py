@@ -15,7 +15,7 @@ from appyc.library.table import of
 
 @of(np.bincount)
 def bincount(x: np.ndarray, weights: np.ndarray = None, minlength=0):
-    """How often each number from 0 on is among the values; the sum of their weights."""
+    """The number of occurrences of each integer from 0 on among the values; the sum of their weights."""
     if x.ndim != 1 or x.dtype.kind not in ("b", "i", "u") or x.dtype == np.uint64:
         refuse("np.bincount counts a vector of integers below 2**63")
     if minlength < 0:
@@ -36,7 +36,7 @@ def bincount(x: np.ndarray, weights: np.ndarray = None, minlength=0):
 
 @of(np.histogram)
 def histogram(a: np.ndarray, bins=10, range=None, density=False, weights=None):
-    """How many values are in each bin, or the sum of their weights, and the bins' edges."""
+    """The number of values in each bin, or the sum of their weights, and the bins' edges."""
     if a.dtype.kind == "c":
         refuse("complex numbers have no order")
     if weights is not None:

@@ -231,7 +231,7 @@ def over_axis(v, k, shape):
 
 
 def grid_points(kind, start, stop, count):
-    """So many coordinates of a type along an axis of a grid, from start to about stop."""
+    """`count` coordinates of a type along an axis of a grid, from start to about stop."""
     n = abs(int(count))
     step = kind((stop - start) / float(max(n - 1, 1)))
     return by_index((n,), lambda at: kind(at[0]) * step + kind(start))
@@ -278,13 +278,13 @@ def opened(v, k, rank):
 
 @of(np.indices)
 def indices(dimensions):
-    """Where each element of a shape is, along each of its axes."""
+    """The index along each axis of each element of an array of this shape."""
     shape = dimensions if isinstance(dimensions, tuple) else (dimensions,)
     return np.stack(tuple(positions(k, shape) for k in tuple(range(len(shape)))), 0)
 
 
 def positions(k, shape):
-    """Where each element of a shape is along one axis."""
+    """The index along axis `k` of each element of an array of this shape."""
     return by_index(shape, lambda at: at[k])
 
 

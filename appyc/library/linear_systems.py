@@ -14,10 +14,10 @@ from appyc.library.primitives import refuse
 from appyc.library.table import of
 
 MOST_ROWS = 64
-"""So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
+"""The most rows of a matrix that loops factorise in as little time as LAPACK."""
 
 SMALL = MOST_ROWS * MOST_ROWS
-"""The elements of such a matrix."""
+"""The number of elements of a matrix with MOST_ROWS rows."""
 
 
 def _sized(number):

@@ -25,7 +25,7 @@ def contains(items, value):
 
 @list_loop
 def count(items, value):
-    """How many items are equal to a value."""
+    """The number of items equal to a value."""
     number = 0
     for at in range(len(items)):
         if items[at] == value:
@@ -78,7 +78,7 @@ def equal(items, others):
 
 
 def bounds(length, start, stop, step):
-    """Where a slice of a list of a length starts and stops, its step, and how many items it has."""
+    """The start, stop and step of a slice of a list, and its number of items."""
     by = 1 if step is None else step
     if by == 0:
         raise ValueError("slice step cannot be zero")

@@ -21,7 +21,7 @@ def row_of(counts, index):
 
 
 def first_of(starts, row):
-    """Where the items of a row begin."""
+    """The position of a row's first item."""
     return starts[row]
 
 
@@ -31,7 +31,7 @@ def length_of(counts, row):
 
 
 def end_of(starts, counts, row):
-    """Where the items of a row end."""
+    """The position behind a row's last item."""
     return starts[row] + counts[row]
 
 
@@ -40,7 +40,7 @@ def item_at(items, at):
 
 
 def position(starts, counts, row, index):
-    """Where the item of a row at an index stands, which may count from the end."""
+    """The position of a row's item; a negative index counts from the end."""
     at = index + counts[row] if index < 0 else index
     if at < 0 or at >= counts[row]:
         raise IndexError("list index out of range")
@@ -144,7 +144,7 @@ def stacked(items, starts, shapes):
 
 
 def array_of(items, starts, shapes):
-    """What NumPy makes of the list: the arrays along a new first axis, or a vector of nothing."""
+    """The array that NumPy makes of the list: the arrays along a new first axis, or a vector of nothing."""
     left_unless(len(starts) > 0, "an array of a list without items")
     return stacked(items, starts, shapes)
 

@@ -1,4 +1,4 @@
-"""What library text has beside NumPy: the front end lowers these itself."""
+"""Primitives of library text beside NumPy's functions, which the front end lowers itself."""
 
 # mypy: ignore-errors
 

@@ -20,7 +20,7 @@ def by_zero(left, right):
 
 
 def zero_to_negative(left, right):
-    """The same of a power."""
+    """Whether a power raises ZeroDivisionError."""
     return _python(left) and _python(right) and left == 0 and right < 0
 
 

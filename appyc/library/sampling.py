@@ -1,4 +1,4 @@
-"""What generators do with what they are given: they choose from it, and put it in another order.
+"""Methods of random generators that choose from a sequence, or permute it.
 
 Named as in `distributions.py`; the sizes of results are these texts' own. A list of Python's is a tuple here, so that
 its length must be a constant.
@@ -52,7 +52,7 @@ def _bin_of(cumulative, x):
 
 
 def _tolerance(p):
-    """What the sum of probabilities may differ from 1."""
+    """The greatest difference from 1 that a sum of probabilities may have."""
     return (
         math.sqrt(1.1920928955078125e-07) if p.dtype.name == "float32" else math.sqrt(2.220446049250313e-16)
     )

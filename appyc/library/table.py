@@ -39,12 +39,12 @@ class Text:
 
 
 ANY = sys.maxsize
-"""Of elements: however many there are."""
+"""The limit on elements that allows any number of them."""
 
 FUNCTIONS: dict[object, Text] = {}
 METHODS: dict[str, Text] = {}
 SCIPY: dict[str, Text] = {}
-"""By name, since scipy.special is imported by the program if at all."""
+"""The texts of scipy.special's functions by name, since the program imports that module if at all."""
 
 LIST_LOOPS: set[object] = set()
 """The code of the texts that loop over lists."""
