@@ -178,7 +178,7 @@ class _Check:
         """The pragmas on statements that are no loops."""
         self.targets = [(stmt, p.loc, "the statement") for stmt, p in self.others.items()]
         self.targets += [(loop, self.source.loc(loop), f"{_head(loop)}:") for loop in self.loops]
-        """What there is to report of: with its location, and what it is called."""
+        """The statements to report on, each with its location and its name in messages."""
         self.found: list[Finding] = [] if around is None else around.found
         self.judged: set[int] = set() if around is None else around.judged
         """Lines of loops, and of pragmas on other statements, for which all findings are reported."""

@@ -230,7 +230,7 @@ def _in_order(
 
 
 def _label(loop: For) -> str:
-    """What the first innermost statement of a nest computes: `e = np.exp(x - total)`, `t = u[1:] - u[:-1]`."""
+    """The text of a nest's first innermost statement: `e = np.exp(x - total)`, `t = u[1:] - u[:-1]`."""
     for node in walk(loop):
         match node:
             case Store():

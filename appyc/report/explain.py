@@ -49,7 +49,8 @@ class LoopRecord:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was done with a function. `str()` is for reading, the fields are for programs."""
+    """The report of what the compiler did with a function. `str()` is for reading, the fields are for
+    programs."""
 
     function: str
     file: str
@@ -63,11 +64,11 @@ class Report:
     counted_for: str = "these arguments"
     """Whose sizes the bytes of `fusions` are."""
     times: tuple[LoopTime, ...] = ()
-    """Of `profile()`."""
+    """The measured times of loops, in a report of `profile()`."""
     seconds: float | None = None
     """The whole run, where one was timed."""
     forecast: Forecast | None = None
-    """Where the call had the choice between the processor and a GPU."""
+    """The predicted times, for a call that could run on the CPU or a GPU."""
 
     def __str__(self) -> str:
         where = (

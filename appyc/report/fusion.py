@@ -14,7 +14,7 @@ from appyc.ir.visit import loops_of, walk
 from appyc.report.words import Words
 
 HOW_COUNTED = "an element that is written counts twice, as memory is read before it is written"
-"""How the bytes of a `FusionRecord` are counted, for its reader."""
+"""The explanation for users of the bytes in a `FusionRecord`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the parameters of a function are, judged by how the function uses them.
+"""The types of a function's parameters, inferred from how the function uses them.
 
     def f(a, idx, n, scale):
         for i in range(n):                  n: an int
@@ -107,7 +107,7 @@ def _at_least(out: Kinds, name: str | None, rank: int) -> None:
 
 
 def _take_over(call: ast.Call, callee: ast.FunctionDef, kinds: Kinds, out: Kinds) -> None:
-    """What a function does with its parameter holds for the argument."""
+    """Infers the kinds of a call's arguments from those of the callee's parameters."""
     parameters = [*callee.args.posonlyargs, *callee.args.args]
     for argument, parameter in zip(call.args, parameters, strict=False):
         name = dotted(argument)
@@ -171,7 +171,8 @@ def _is_integer(node: ast.expr, out: Kinds) -> None:
 
 
 def annotation_fault(annotation: ast.expr | None) -> str | None:
-    """What is wrong with a quoted annotation: of `"float32[:"` and `"float23[:]"`; None of one that may be right."""
+    """The error in a quoted annotation such as `"float32[:"` or `"float23[:]"`; None of one that may be
+    right."""
     if not isinstance(annotation, ast.Constant) or not isinstance(annotation.value, str):
         return None
     text = annotation.value

@@ -71,7 +71,7 @@ def _loop_time(loop: For, row: Row, threads: int) -> LoopTime:
 def _profile(
     fn: FunctionType, analysed: Analysed, named: Mapping[str, object], objects: Mapping[str, object]
 ) -> tuple[list[tuple[For, Row]], float] | None:
-    """For each loop that threads may share, what was predicted and what it took; and the whole run's seconds.
+    """The predicted and measured times of each loop that threads may share, and the seconds of the whole run.
 
     Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
     not hold, since what runs then is another version, which has no parallel loops, or Python.

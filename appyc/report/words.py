@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How symbols are named in reports.
+    """The names of symbols in reports.
 
     known: the identifiers on the source lines of the function. own: the symbols of the function before any pass.
     items: parameters for items of a tuple or list, or attributes of an object, as `weights_0`. made: where each
