@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFor:
-    """What a version was compiled for, beside its argument types.
+    """The captures and dependencies that a version was compiled for, beside its argument types.
 
     captures: where its hidden arguments are found at a call, and their types. watched:
     values from outside that are built into it. libraries: such as a program does not bind to others while it runs.
@@ -61,7 +61,7 @@ class Analysed:
 
     @property
     def vector_functions(self) -> frozenset[str]:
-        """Those of the C library that its code may call with vectors."""
+        """The vector functions of the C library that the function's code may call."""
         from appyc.runtime import toolchain  # noqa: PLC0415  (not needed on a warm start)
 
         return toolchain.vector_functions(self.function, self.context.options)
@@ -94,7 +94,7 @@ def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options)
 
 @deep_recursion()
 def simplified(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
-    """The same before analysis: what other versions than the usual one start from."""
+    """The lowered and simplified function before analysis, from which all but the usual version start."""
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
     from appyc.passes.pass_context import PassContext  # noqa: PLC0415
@@ -121,7 +121,7 @@ def simplified(fn: FunctionType, source: Source, wanted: Request, options: Optio
 
 
 def fused(simple: Analysed) -> Analysed:
-    """The same with its nests fused."""
+    """The function with its loop nests fused."""
     from appyc import pipeline  # noqa: PLC0415  (as above)
 
     return replace(simple, function=pipeline.run(simple.function, pipeline.FUSE, simple.context))
@@ -138,7 +138,7 @@ def _context_of(fn: Function, options: Options) -> PassContext:
 
 
 def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Analysed | None:
-    """The same function for arguments of which these axes, and no others, have length 1.
+    """The function analysed for arguments of which these axes, and no others, have length 1.
 
     None where the usual version is as right for them as for any arguments.
     """
@@ -154,7 +154,7 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
 
 
 def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
-    """The same function for arguments that share memory in this way, its hidden arguments at the end.
+    """The function analysed for arguments that share memory in this way, its hidden arguments at the end.
 
     None where there is no such version: the plain function is right for any arguments.
     """

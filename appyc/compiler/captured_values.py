@@ -30,7 +30,8 @@ class StaleVersion(Exception):  # noqa: N818  (a signal to the caller, who then 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """Where the calls of one version find its values. objects: parameters of which the code takes fields only."""
+    """The captures of one version, fetched at each call. objects: parameters of which the code takes fields
+    only."""
 
     fn: FunctionType
     outside: CompiledFor

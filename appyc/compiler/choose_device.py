@@ -27,7 +27,7 @@ _Known = tuple[Analysed, Forecaster]
 
 @dataclass(slots=True)
 class DeviceChoice:
-    """What has been found out about one function. staying: requests that cannot run on the GPU."""
+    """The choice of a device for calls of one function. staying: requests that cannot run on the GPU."""
 
     fn: FunctionType
     options: Options

@@ -66,7 +66,8 @@ class CompiledFunction(Specialisations[R]):
         self._dispatched: list[tuple[tuple[object, ...], Kernel]] = []
         """The kernels that the dispatcher was given, with the types that they are for."""
         self._of_lists: dict[tuple[object, ...], Entry] = {}
-        """What calls the kernels for lists, which sizes of lists are handed to that win against Python."""
+        """The entries that call kernels for lists, by types; they hand over list sizes that win against
+        Python."""
         self._left: Counter[object] = Counter()
         """Number of calls by types that compiled code has begun and left to Python."""
         self.is_in_python = False

@@ -23,7 +23,8 @@ MAX_PATTERNS = 4
 
 
 class _Versions(Generic[K, V]):
-    """For one function and one signature. make: compiles, or says that there is no such version."""
+    """Versions of one function and signature. make: compiles one, or returns None where there is no such
+    version."""
 
     def __init__(self, make: Callable[[K], V | None]) -> None:
         self._make = make
@@ -36,7 +37,7 @@ class _Versions(Generic[K, V]):
 
 
 class UnitVersions(_Versions[frozenset[tuple[int, int]], V]):
-    """By the axes of length 1, each a number of an argument and of an axis."""
+    """Versions by the axes of length 1, each a number of an argument and of an axis."""
 
     def version(self, values: Sequence[object]) -> V | None:
         """The version for these arguments; None where only the plain version will do."""
@@ -56,7 +57,7 @@ class UnitVersions(_Versions[frozenset[tuple[int, int]], V]):
 
 
 class SharedVersions(_Versions[Sharing, V]):
-    """By the pattern of aliasing. written: the numbers of the arguments that are stored into."""
+    """Versions by the pattern of aliasing. written: the numbers of the arguments that are stored into."""
 
     def __init__(self, make: Callable[[Sharing], V | None], written: frozenset[int]) -> None:
         super().__init__(make)

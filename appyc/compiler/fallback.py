@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from appyc.frontend.source import Source
 
 Kind = tuple[object, ...]
-"""Of a call: see `Entry.kind`."""
+"""The kind of a call: see `Entry.kind`."""
 
 ROUNDS = 3
 """Calls that each of the two makes in a race."""
@@ -48,7 +48,7 @@ COPY_OF_ITEM = 20
 """Nanoseconds that copying an item of a list takes at most, which the time of a large call does not include."""
 
 LARGE_HOSTED_CALL = 5 * LARGE_CALL
-"""The same of a function that runs in Python but for its regions, each call of which costs."""
+"""LARGE_CALL for a function that runs in Python with compiled regions, each call of which has overhead."""
 
 _FIRST_PAUSE = 64
 _PAUSE_GROWS = 4

@@ -34,7 +34,8 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecaster:
-    """What is known of a function before a call. written: parameters that come back from a GPU."""
+    """A function's cost parts, from which a call's time is predicted. written: parameters copied back from a
+    GPU."""
 
     params: tuple[Symbol, ...]
     parts: tuple[CostPart, ...]
@@ -64,7 +65,7 @@ class Forecaster:
 
 
 def _work(part: CostPart, trips: float, known: Mapping[Symbol, object]) -> Work:
-    """Of one run of the loop. Raises LookupError where the arguments do not tell."""
+    """The work of one execution of the loop. Raises LookupError where the arguments do not tell."""
     cost = part.cost
     vector, scalar, gathers = (
         trips * float(evaluate(e, known)) for e in (cost.vector, cost.scalar, cost.gathers)

@@ -45,7 +45,7 @@ _KNOWN = re.compile(
 )
 _EXAMPLES = "threads, lanes, serial, jam 4, strip of 2 vectors, accumulators 4, tile(32, 64), unroll(4)"
 _DIRECTIVE = "auto "
-"""Of the pragma that a line's operations are read as."""
+"""The directive of the pragma that a line's operations are parsed as."""
 _LAUNCH = ("block", "num_warps", "num_stages")
 _VECTORS = ("lanes", "jam", "strip")
 
@@ -108,7 +108,7 @@ def _error(text: str, loc: Loc, function: Function, *hints: str) -> PragmaError:
 
 @dataclass(frozen=True, slots=True)
 class _Requests:
-    """What was asked so far. wanted: clauses of loops of the program. asked: the words of loops' forms."""
+    """The requests read so far. wanted: clauses of loops of the program. asked: the words of loops' forms."""
 
     function: Function
     context: PassContext

@@ -41,7 +41,7 @@ class Parameters:
         self.defaults = tuple(
             p.default for p in found.values() if self.are_positional and p.default is not p.empty
         )
-        """As the dispatcher takes them; () where some cannot be given by position."""
+        """Default values for the dispatcher; () where some cannot be given by position."""
         self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
         self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 

@@ -1,4 +1,4 @@
-"""What a call asks of a function: the types of its arguments, and the target."""
+"""Requests for versions of a function: the types of a call's arguments, and the target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What a version is asked for: argument types by parameter name, and where it is to run.
+    """The request for a version: argument types by parameter name, and the target.
 
     objects: arguments that are neither numbers nor arrays (their type is NoneArg): of an instance, the fields that the
     function reads are fetched at each call; a string is built into the code."""
@@ -63,7 +63,7 @@ def _without_length(type_: ArgType) -> object:
 _NOWHERE = Loc("<argument>", 0)
 
 _COMMON = frozenset({np.ndarray, int, float, bool, complex})
-"""What nearly all arguments are, and no object."""
+"""The classes of nearly all arguments that are no objects."""
 
 
 def request(

@@ -88,7 +88,7 @@ class Specialisations(Entry, Generic[R]):
         self._regions: dict[tuple[object, ...], Hosted[R]] = {}
         self._on_loss = on_loss
         self.beside: CompileError | None = None
-        """Of a region, why the part beside it runs in Python."""
+        """The reason why the part of the function beside this region runs in Python."""
         self._has_warned = False
 
     def _text(self) -> Source:
@@ -205,7 +205,8 @@ class Specialisations(Entry, Generic[R]):
         return version
 
     def _left_to(self, error: Exception, args: Sequence[object]) -> Callable[..., object]:
-        """What takes a call that compiled code has left: Python, or the function with a library's calls."""
+        """The function for a call that compiled code has left: Python's, or the version with library
+        calls."""
         if isinstance(error, ReadOnlyArguments) and (kind := self.kind(tuple(args), {})) is not None:
             self.handed[kind] = (self.py_func, 0)
         return self._with_libraries if str(error) == LARGE else self.py_func

@@ -58,7 +58,7 @@ class GpuRunner:
 
 
 def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
-    """What runs a call: on a GPU (target "gpu"), or in the interpreter ("interpret").
+    """The runner of calls: on a GPU (target "gpu"), or in the interpreter ("interpret").
 
     Where arguments overlap, or a guard does not hold, the plain function runs, one program
     with every access checked.
@@ -71,7 +71,7 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
     written = frozenset(number for number, is_written in enumerate(program.written) if is_written)
 
     def built(values: Sequence[Any]) -> object:
-        """What the function returns, whose numbers may be Python's."""
+        """The function's return value, whose numbers may be Python's."""
         return None if tree is None else nested(tree, [*map(_handed, values, types)])
 
     @cache

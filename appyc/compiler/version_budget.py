@@ -24,11 +24,11 @@ PUT_OFF = (
     "it has been compiled several times, for other types, lengths of lists and tuples, strings or classes, "
     "and is again when calls in Python have taken as long as that"
 )
-"""Why a call beyond the budget runs in Python, for the user."""
+"""The reason, for the user, why a call beyond the budget runs in Python."""
 
 
 class VersionBudget:
-    """What the versions of one function have cost, and what Python has spent since. Times are in nanoseconds."""
+    """The compile times of one function's versions, and the time of calls in Python since, in nanoseconds."""
 
     def __init__(self) -> None:
         self._versions: Counter[Hashable] = Counter()

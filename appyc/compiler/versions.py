@@ -42,9 +42,9 @@ class Version:
     captured: Captured
     run: Callable[[Mapping[str, object]], object]
     kernel: Kernel | None = None
-    """For the dispatcher, where calls need nothing but their arguments."""
+    """The kernel for the dispatcher, where calls need nothing but their arguments."""
     quick: Callable[[Mapping[str, object]], object] | None = None
-    """As `run`, for calls that need more; raises StaleVersion for arguments that it does not take."""
+    """A faster `run` for calls that need more; raises StaleVersion for arguments that it does not take."""
     in_python: bool = False
     """Parts of it run in Python: it takes the very objects that the caller gave."""
 
@@ -66,7 +66,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """What versions of a function are compiled from, for one request.
+    """The inputs for compiling versions of a function for one request.
 
     add: takes kernels for the dispatcher that calls turn out to need, after the usual one. on_defect: hears
     of a fault of the compiler's own, in this version or in one that a call turns out to need; if it does
@@ -81,7 +81,7 @@ class Job:
     on_defect: Callable[[InternalError], None]
 
     def attempt(self, make: Callable[[], T | None]) -> T | None:
-        """What is made; None where a fault of the compiler's own keeps it from being made."""
+        """The result of `make`; None where a fault of the compiler's own prevents it."""
         try:
             with defects_of("the compiler"), deep_recursion():
                 return make()
@@ -201,7 +201,8 @@ def _holds_names(type_: ArgType) -> bool:
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:
-    """What the dispatcher compares at each step to the value; None where it cannot take a step."""
+    """The dictionary, name and value that the dispatcher compares at each step of a path; None where it
+    cannot."""
     out: list[Watched] = []
     owner: object = fn
     for n, (kind, name) in enumerate(path.steps, 1):
@@ -215,7 +216,7 @@ def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched]
 
 
 def _namespace(owner: object, kind: str, name: str) -> dict[str, object] | CellType | FunctionType | None:
-    """Where a step of an access path is looked up."""
+    """The dictionary, cell or function in which a step of an access path is looked up."""
     function = python_function(owner)
     match kind:
         case "global" if function is not None:

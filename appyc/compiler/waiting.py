@@ -25,7 +25,7 @@ _TICK = 0.25
 """Seconds between two progress lines."""
 
 _NODE_SECONDS = 50e-9
-"""What Python takes for one node of an expression or statement, with elements of arrays among them."""
+"""The seconds in which Python evaluates one AST node, elements of arrays included."""
 
 SHORT_CALL = 1.0
 """Seconds that a call may take in Python while its function is compiled; a longer one waits."""
@@ -171,13 +171,14 @@ class CallForecast:
         return self._last[1]
 
     def of_call(self, source: Source, fn: FunctionType, named: Mapping[str, object]) -> float:
-        """The same of a call of a function with these arguments."""
+        """The estimated seconds that a call of a function with these arguments takes in Python."""
         values = {**fn.__globals__, **closure_of(fn), **named}
         return self.of(named, lambda: evaluations(source.ast.body, values, unknown=inf) * _NODE_SECONDS)
 
 
 def _size(value: object) -> object:
-    """What the time of a call may depend on, of an argument; never of a class of NumPy's, which compares otherwise."""
+    """The size of an argument that a call's time may depend on; never of a NumPy class, which compares
+    otherwise."""
     if isinstance(value, float):
         return float(value)
     return value if isinstance(value, int) else getattr(value, "shape", None)
