@@ -101,7 +101,8 @@ def _scaled(body: tuple[ir.Stmt, ...], times: Mapping[ir.Symbol, ir.Symbol]) -> 
 
 
 def starts(op: str, numbers: Sequence[int], before: Any, blocks: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """What a scalar holds where each block begins, and behind the last. blocks: what the first pass makes of each."""
+    """The values of a scalar at each block's start, and behind the last. blocks: the results of the first
+    pass."""
     of_each = [[block[number] for number in numbers] for block in blocks]
     if op == LINEAR:
         return running(lambda s, totals: _grown(s, *totals), before, of_each, wraps=True)
@@ -109,7 +110,7 @@ def starts(op: str, numbers: Sequence[int], before: Any, blocks: Sequence[tuple[
 
 
 def _grown(s: Any, of_zero: Any, factor: Any, times: int = 0) -> Any:
-    """What a block of a linear recurrence makes of a number."""
+    """The value of a linear recurrence behind a block that begins with `s`."""
     grown = factor * s
     small = SMALL[DType.FLOAT32 if isinstance(s, np.float32) else DType.FLOAT64]
     while times and grown != 0 and np.isfinite(grown):

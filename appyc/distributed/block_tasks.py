@@ -64,7 +64,7 @@ _FAR = 1 << 48
 
 
 class DependsOnTasksError(Exception):
-    """What follows depends on a value that tasks compute."""
+    """Raised where writing the graph needs a value that tasks compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,8 @@ class BlockTasks:
         return self.prepared.kernels[at]
 
     def _known(self, node: ir.Expr | ir.Fail) -> Any:
-        """What Python makes of an expression over known numbers. Raises what the program raises."""
+        """The value of an expression over known numbers, evaluated in Python. Raises what the program
+        raises."""
         if isinstance(node, ir.Var) and node.symbol in self.values:
             return self.values[node.symbol]
         made = self.prepared.in_python(node)
@@ -223,7 +224,8 @@ class BlockTasks:
         return made.function(*(self.grids[a] for a in made.arrays), *(self.values[s] for s in made.scalars))
 
     def _argument(self, symbol: ir.Symbol, at: ir.Node, *, is_set: bool) -> Any:
-        """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
+        """The value of a scalar as a task's argument: a number, or the key of a task. is_set: it may have no
+        value yet, and none is read."""
         if symbol in self.computed:
             key = self.computed[symbol].key
             self.raising.discard(key)
@@ -268,7 +270,7 @@ class BlockTasks:
         return kernel.regions.boxes(self._known_in(kernel, bounds))
 
     def _most(self, stores: StoreList, kernel: Kernel, bounds: Bounds) -> int | None:
-        """How many stores a block does at most; None where that is not known before it runs."""
+        """The most stores that a block executes; None where the number is not known before it runs."""
         with suppress(LookupError):
             return (
                 None if stores.most is None else round(evaluate(stores.most, self._known_in(kernel, bounds)))

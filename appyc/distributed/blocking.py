@@ -94,7 +94,8 @@ def _only_loop(loop: For) -> For | None:
 
 
 def _parallel_loops(loop: For) -> int:
-    """How many loops from this one inwards a pragma says are parallel; one for an axis of a tensor statement."""
+    """The number of nested loops, from this one inwards, that a pragma makes parallel; one for an axis of a
+    tensor statement."""
     if loop.clauses is not None and loop.clauses.request == "parallel":
         return loop.clauses.collapse
     return int(loop.implied)

@@ -91,7 +91,7 @@ class Grid:
             yield tuple(p[0] for p in each), tuple(p[1] for p in each), tuple(p[2] for p in each)
 
     def joined(self, box: Box, axis: int) -> int:
-        """Of how many chunks along an axis a box has the half or more, as halos have not."""
+        """The number of chunks along an axis of which a box has half or more; those of halos do not count."""
         (low, high), starts = box[axis], self.starts[axis]
         ends = [(starts[n], starts[n + 1]) for n in _meeting(starts, low, high)]
         return sum(2 * (min(high, b) - max(low, a)) >= b - a > 0 for a, b in ends)

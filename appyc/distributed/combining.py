@@ -34,7 +34,7 @@ FAN_IN = 8
 
 
 def _least(a: Any, b: Any) -> Any:
-    """As Python's `min`, of each element."""
+    """The elementwise minimum, with Python's `min` for scalars."""
     return np.where(b < a, b, a) if np.ndim(a) else min(a, b)
 
 
@@ -50,7 +50,7 @@ COMMUTING: dict[str, Callable[[Any, Any], Any]] = {
 _FIRST: dict[str, Callable[[Any, Any], Any]] = {
     "first min": partial(min, key=operator.itemgetter(0)), "first max": partial(max, key=operator.itemgetter(0)),
 }  # fmt: skip
-"""Of an arg-reduction, the scalars of the first where the values are equal, or no order is between them."""
+"""The combination of two results of an arg-reduction: the first where values are equal or unordered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _total(op: str, wraps: bool, before: Any, number: int | slice | None, parts:
 def running(
     function: Callable[[Any, Any], Any], first: Any, others: Iterable[Any], *, wraps: bool
 ) -> list[Any]:
-    """What has come together up to each of some values. wraps: integers do in 64 bits, as NumPy's."""
+    """The running combination of values, from `first` on. wraps: integers wrap at 64 bits, as NumPy's do."""
     with np.errstate(over="ignore"):
         found = itertools.accumulate(
             others, function, initial=np.int64(first) if wraps and type(first) is int else first

@@ -81,7 +81,8 @@ class Chunked:
     def nests_of(
         self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any]
     ) -> dict[int, NestPlan]:
-        """What is known of the nests of a call: that of the last one, if its form, chunks and numbers are the same."""
+        """The plans of a call's nests: those of the last call, if its form, chunks and numbers are the
+        same."""
         of = id(form), [grid.chunks for grid in grids], [v for s, v in values.items() if not s.is_array]
         known = self.nests
         if known[0] != of:
@@ -145,7 +146,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
 
 
 def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
-    """What a call would do."""
+    """The plan of a call: its layers of tasks, and the bytes that they move."""
     call, _ = _begun(chunked, named)
     call.counting, is_complete = Counting(), True
     try:

@@ -18,7 +18,7 @@ from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
 from appyc.distributed.scattering import StoreList
 
 Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
-"""Where a chunk is: chunks at one position of arrays that are cut alike are together."""
+"""The place of a chunk: chunks at one position of arrays that are cut alike are together."""
 
 STORES = (
     "stores at indices that elements say: counted as one in each iteration, spread evenly over the chunks"
@@ -203,7 +203,7 @@ def _size(grid: Grid, part: Slices) -> int:
 
 
 def _elements(parts: Sequence[Slices]) -> int:
-    """How many elements there are in the union of some boxes."""
+    """The number of elements in the union of some boxes."""
     cuts = [sorted({end for part in parts for end in (part[axis].start, part[axis].stop)})
             for axis in range(len(parts[0]))]  # fmt: skip
     is_in = np.zeros([len(ends) - 1 for ends in cuts], bool)

@@ -21,7 +21,7 @@ from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import combine, integer
 
 LEAST_BLOCKS = 3
-"""Of a scan in two passes: two blocks one after the other take no longer."""
+"""The fewest blocks for a scan in two passes: two blocks one after the other take no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Program(BlockTasks):
             self.values.pop(symbol, None)
 
     def _plan(self, stmt: ir.Stmt) -> NestPlan:
-        """How a nest becomes tasks, which is the same in each iteration of a loop around it."""
+        """The plan by which a nest becomes tasks, the same in each iteration of a loop around it."""
         if id(stmt) in self.nests:
             return self.nests[id(stmt)]
         for node in walk(stmt):
