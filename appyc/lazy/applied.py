@@ -80,7 +80,7 @@ def _constant(value: Any, operands: list[Any]) -> Any:
 
 
 def _named(value: Any, operands: list[Any]) -> Any:
-    """The same, given by its name alone."""
+    """The recorded form of an argument that is given by its name alone."""
     return _constant(value, operands)
 
 
@@ -88,7 +88,7 @@ def _named(value: Any, operands: list[Any]) -> Any:
 
 
 def _moved(operation: Apply, _: Given, *operands: Any) -> Shape:
-    """What is joined, repeated or padded."""
+    """The shape of joined, repeated or padded operands."""
     return _asked(operation, *[(_NOTHING, o.shape) for o in operands])[1]
 
 
@@ -155,7 +155,8 @@ def _einsum(subscripts: Any, *given: Any) -> Any:
 
 
 def _is_padded(given: Given, array: Any) -> bool:
-    """By a constant or the edge, with a width for all axes, a pair for all, or a pair for each."""
+    """Whether the padding is recorded: by a constant or the edge, with a width for all axes, a pair for all,
+    or a pair for each."""
     mode, value = given.get("mode", "constant"), given.get("constant_values")
     is_known = (mode == "constant" and (value is None or type(value) is int)) or (
         mode == "edge" and value is None

@@ -62,7 +62,7 @@ def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, casting: Any
 
 
 def _planned(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded:
-    """What to record for a ufunc of these operands."""
+    """The recorded form of a ufunc call. Raises LeftToNumPy where there is none."""
     found = pointwise(ufunc, operands)
     if found is None:
         raise LeftToNumPy

@@ -235,11 +235,12 @@ class Flags:
 
 
 _SET = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
-"""What `setflags` calls the flags that can be set."""
+"""The arguments of `setflags` for the flags that can be set."""
 
 
 class _Counted(np.ndarray):
-    """What an array says that its class is: a subclass of NumPy's, of which libraries take no short ways."""
+    """The class that a recorded array claims to have: a subclass of NumPy's, for which libraries take no fast
+    paths."""
 
 
 _Counted.__name__ = _Counted.__qualname__ = "ndarray"

@@ -35,7 +35,7 @@ _BOUNDS: dict[Any, str] = {
     np.zeros: "grown", np.ones: "grown", np.empty: "grown", np.tile: "grown", np.repeat: "grown",
     np.outer: "grown", np.where: "broadcast", np.dot: "product",
 }  # fmt: skip
-"""What bounds the elements of their results, where that is not the size of each argument."""
+"""The bounds on the elements of functions' results, where these are not the sizes of the arguments."""
 
 _DIRECT: dict[Any, Any] = {
     **{getattr(np, name): getattr(np.ndarray, name) for name in (
@@ -43,7 +43,8 @@ _DIRECT: dict[Any, Any] = {
     )},
     np.pad: None,
 }  # fmt: skip
-"""What is called at once instead of them: methods, which take less time; nothing where a result may be of any size."""
+"""The methods called at once in place of functions, which take less time; None where a result may be of any
+size."""
 
 _AT_ONCE = frozenset((
     np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
@@ -52,7 +53,7 @@ _AT_ONCE = frozenset((
 """Functions that record several statements, and give little more than they are given."""
 
 _MOST_OPERANDS = 3
-"""Of what `Known` records."""
+"""The most operands of a call that `Known` records."""
 
 
 def cached(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:

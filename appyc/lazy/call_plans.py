@@ -24,7 +24,7 @@ from appyc.lazy.ufuncs import PYTHON_NUMBERS, range_of_integers
 
 
 class Plan(NamedTuple):
-    """What is recorded for a call. `_known.h` reads the fields by their order.
+    """The plan by which a call is recorded. `_known.h` reads the fields by their order.
 
     same: the operands, where they are the same each time. convert: called on a number that is stored. taken: the number
     of the call's operands that the statement has. least, most: of Python's integers among them. nbytes: of what is

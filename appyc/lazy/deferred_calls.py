@@ -71,11 +71,11 @@ def _are_chunked(args: tuple[Any, ...]) -> bool:
 
 
 class _Refused(Exception):  # noqa: N818  (a signal to the caller, who then makes the call)
-    """Why a call is not recorded."""
+    """The reason why a call is not recorded."""
 
 
 def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
-    """What a call gives that is recorded. Raises _Refused."""
+    """Records a call and returns its results. Raises _Refused where it cannot be recorded."""
     types = [(a.dtype, len(a.shape)) if isinstance(a, arrays.Array) else type(a) for a in args]
     key = (function, *types)
     operation = _OPERATIONS.get(key)
@@ -119,11 +119,11 @@ def _shapes(operation: Call, *given: Any) -> tuple[tuple[int, ...], ...] | None:
 
 
 _OPERATIONS: dict[tuple[object, ...], Call] = {}
-"""What is recorded for functions and types of arguments that were seen before."""
+"""The recorded operations of calls, by function and types of arguments."""
 
 
 def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call:
-    """What is recorded for a call. Raises _Refused where it must run now."""
+    """The operation to record for a call. Raises _Refused where it must run now."""
     kinds = (arrays.Array, bool, int, float, complex, np.generic)
     if not all(isinstance(a, kinds) for a in args):
         # it may write to a NumPy array, and other things have no type

@@ -28,7 +28,7 @@ class Length(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """What is equal among the inputs, and how long created axes are."""
+    """The equal lengths among a program's inputs, and the lengths of axes of created arrays."""
 
     equal: tuple[tuple[Length, Length], ...]
     created: tuple[Length, ...]

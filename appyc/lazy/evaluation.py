@@ -130,7 +130,7 @@ def plain(value: Any) -> Any:
 
 
 def on_values(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What NumPy's function gives for the values of the arguments."""
+    """The result of NumPy's function for the values of the arguments."""
     try:
         return function(*plain(args), **plain(keywords))
     except ValueError as error:
@@ -178,7 +178,7 @@ def evaluated(
 
 
 def finished(result: Any, args: tuple[Any, ...]) -> Any:
-    """What is given for a result of NumPy's that a call with these arguments has computed at once."""
+    """The recorded arrays for a result that NumPy has computed at once from these arguments."""
     return _finished(result, _arrays_in(args))
 
 
@@ -191,8 +191,8 @@ def _finished(result: Any, found: list[arrays.Array]) -> Any:
 
 
 def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
-    """What is given for the result of a compiled function that has taken arrays from outside, and NumPy's arguments: of
-    these, it may give a view."""
+    """The recorded arrays for a compiled function's result, which may be a view of captured arrays (`taken`)
+    or of NumPy's arguments."""
     given = [a for a in _arrays_in(tuple(taken)) if type(a) is arrays.ndarray]
     values = (value for value in (*args, *taken) if isinstance(value, np.ndarray))
     memories = [value for value in values if not isinstance(value, arrays.Array)]
@@ -240,7 +240,7 @@ def _by_steps(array: Any, steps: Path) -> Any:
 
 
 def views_by(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
-    """What a function gives that makes nothing but views. Raises LeftToNumPy where that needs values."""
+    """The result of a function that makes nothing but views. Raises LeftToNumPy where that needs values."""
     array = args[0] if args else None
     if type(array) is arrays.ndarray and not array.is_window and not keywords and _are_plain(args[1:]):
         layouts = _layouts_by(function, array.shape, array.dtype, args[1:])
@@ -276,7 +276,8 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
 def _layouts_by(
     function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, args: tuple[Any, ...]
 ) -> Any:
-    """What `views_by` gives for whole arrays of this shape, with layouts for views; None where that does not tell."""
+    """The result of `views_by` for whole arrays of this shape, with layouts for views; None where it cannot
+    be told."""
     try:
         found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
     except LeftToNumPy:

@@ -52,7 +52,7 @@ class Gathered:
     lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
-        """Of a call: the arrays that exist, and the numbers."""
+        """The arguments of a call of the program: the arrays that exist, and the numbers."""
         return (*[_argument(buffer) for buffer in self.inputs], *self.scalars, *self.lengths.arguments)
 
     def reachable(self) -> tuple[list[int], list[Buffer]]:
@@ -65,7 +65,8 @@ class Gathered:
         return numbers, found
 
     def name(self, number: int) -> str:
-        """What a buffer is called in the text of a program: p and its number, where it is a parameter."""
+        """The name of a buffer in the text of a program: p and its number for a parameter, else t and its
+        number."""
         return f"{'p' if isinstance(self.buffers[number], Buffer) else 't'}{number}"
 
     def numbers_of(self, buffers: Sequence[Buffer]) -> frozenset[int]:
@@ -225,7 +226,7 @@ def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
 
 
 def gather(statements: list[Recorded]) -> Gathered:
-    """What a call needs, in one walk over the statements."""
+    """The inputs, scalars and structure of a recording, gathered in one walk over its statements."""
     gatherer = _Gatherer()
     for statement in statements:
         gatherer.out.sites.append(statement.site)

@@ -155,13 +155,14 @@ def _size(a: Any, axis: Any = None) -> Any:
 
 
 def _asked(name: str, a: Any) -> Any:
-    """What is known without the values."""
+    """The attribute of a recorded array that is known without its values."""
     require(isinstance(a, arrays.Array))
     return getattr(a, name)
 
 
 def _shares(of: Callable[..., bool], *args: Any, **keywords: Any) -> Any:
-    """What waits to be computed has no memory that another library could look at: its ghost will do."""
+    """Asks about shared memory, with ghosts for arrays not yet computed, whose memory no other library can
+    see."""
     return of(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
 
 

@@ -115,7 +115,7 @@ class Scatter(_Shared):
 
 
 OPERAND = "operand"
-"""In the arguments of `Apply`: the next of the operands."""
+"""The marker in the arguments of `Apply` for the next operand."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -139,7 +139,8 @@ _ELEMENT = 2e-9
 """Seconds that NumPy takes to compute one element."""
 
 LEAST_SHARE = 1 / 16
-"""Of the time that compiling takes: what NumPy has spent in a process that leaves word of it."""
+"""The share of the time that compiling takes which NumPy must have spent in a process that leaves word of
+it."""
 
 
 @dataclass(slots=True)

@@ -36,18 +36,19 @@ _STATE = frozenset(("seed", "get_state", "set_state", "spawn"))
 
 
 class Generator(np.random.Generator):
-    """As NumPy's, with appyc's arrays."""
+    """NumPy's `Generator`, with appyc's arrays."""
 
     def __reduce__(self) -> Any:
         return type(self), (self.bit_generator,)
 
     def choice(self, *args: Any, **keywords: Any) -> Any:
-        """By NumPy's own generator of the same bits: it calls other methods, and looks at what class they give."""
+        """The result of NumPy's own generator of the same bits, since `choice` calls other methods and looks
+        at the classes of their results."""
         return evaluation.evaluated(np.random.Generator(self.bit_generator).choice, args, keywords)
 
 
 class RandomState(np.random.RandomState):
-    """As NumPy's, with appyc's arrays."""
+    """NumPy's `RandomState`, with appyc's arrays."""
 
     def __reduce__(self) -> Any:
         _, *rest = super().__reduce__()
@@ -82,4 +83,4 @@ OWN: dict[Any, Any] = {
     np.random.default_rng: default_rng,
     np.random.shuffle: shuffle,
 }
-"""What is not NumPy's own in `appyc.numpy.random`."""
+"""The functions and classes of `appyc.numpy.random` that are appyc's own, by NumPy's."""

@@ -39,7 +39,8 @@ class CallStatement(Run):
 
     @property
     def moves(self) -> list[tuple[int, ...]]:
-        """What grows from call to call: of which operand, step of its path and item of the step, and by how much."""
+        """The indices that grow from call to call: operand, step of its path, item of the step, and the
+        increment."""
         return [*struct.iter_unpack("4n", self.moved)] if self.count > 1 else []
 
     @property
@@ -47,7 +48,7 @@ class CallStatement(Run):
         return bool(self.operation.written)
 
     def stored(self) -> list[Buffer]:
-        """What it changes."""
+        """The buffers that the call stores into."""
         return buffers_of([self.operands[number] for number in self.operation.written])
 
     def makes(self) -> list[Buffer]:

@@ -17,7 +17,7 @@ from appyc.lazy import _nodes
 from appyc.lazy._nodes import Buffer, View
 
 FORMAT = 16
-"""Of what `_nodes.c` offers. The same number stands there."""
+"""The version of the interface of `_nodes.c`. The same number stands there."""
 
 if _nodes.FORMAT != FORMAT:
     raise ImportError("appyc's recorder was built for another version of appyc: install it again with pip")

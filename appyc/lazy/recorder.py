@@ -60,7 +60,7 @@ def asarray(
 
 
 def contiguous(values: Any, dtype: Any = None) -> Any:
-    """As `numpy.ascontiguousarray`: with one axis at least, and its axes in memory in their order."""
+    """The array as `numpy.ascontiguousarray` returns it: C-contiguous, with at least one axis."""
     found = array(values, dtype, copy=None, order="C", ndmin=1)
     return found if found.ghost().flags.c_contiguous else found.copy()
 
@@ -101,7 +101,7 @@ def record(
 def _computed_now(
     operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype, is_number: bool
 ) -> Any:
-    """What `record` gives, if it is computed at once; else NOT_NOW."""
+    """The result of `record` where it is computed at once; else NOT_NOW."""
     values = at_once.result(operation, operands, shape, dtype)
     if values is at_once.NOT_NOW:
         return values

@@ -19,10 +19,10 @@ from appyc.lazy.ufuncs import as_operand, binary, is_compiled, operands_of, stor
 _NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default
 
 _IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1}
-"""What elements that a mask leaves out count as."""
+"""The value that replaces elements which a mask leaves out, for each reduction."""
 
 _COMBINED = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
-"""How `initial` is put to the rest."""
+"""The ufunc that combines `initial` with a reduction's result."""
 
 
 def _bound(names: tuple[str, ...], args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from appyc.report.draw import Drawing, with_locations
 
 
 def explain() -> str:
-    """Of the last flush: each program as text, with the lines that its statements were recorded at and
-    what the compiler did with it; and what NumPy ran, with the reason."""
+    """The report of the last flush: each program as text, with the lines that its statements were recorded at
+    and what the compiler did with it; and what NumPy ran, with the reason."""
     if not STATE.last:
         return "nothing has run yet"
     return "\n".join(_described(ran) for ran in STATE.last)
@@ -46,7 +46,7 @@ def graph(*wanted: Array) -> Drawing:
     options = from_environment({"strict": True, "target": "cpu"})
 
     def location(file: str, line: int) -> str:
-        """Where the operation was recorded; of what a compiled function does, where it is written."""
+        """The location where an operation was recorded, or of code inside a compiled function."""
         number = text.statement_at(line) if file == text.file else None
         file, line = (file, line) if number is None else line_of(sites[number])
         return f"{PurePath(file).name}:{line}"

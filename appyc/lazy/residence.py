@@ -77,8 +77,7 @@ def _move_by(buffer: Buffer, moved: Callable[[np.ndarray], Any]) -> None:
 
 
 def alone(objects: Sequence[_Object]) -> list[_Object]:
-    """Those among the objects, each of them once, that have as many references from elsewhere as they stand in the
-    list."""
+    """The distinct objects that have as many references from elsewhere as entries in the list."""
     times = Counter(map(id, objects))
     found = list({id(one): one for one in objects}.values())
     return [

@@ -61,7 +61,7 @@ class Ran:
     by: str = "NumPy"
 
     def arguments_like(self) -> tuple[object, ...]:
-        """What the program ran on, with arrays of zeros for its arrays."""
+        """The arguments that the program ran on, with arrays of zeros for its arrays."""
         return tuple(np.zeros(a.shape, a.dtype) if isinstance(a, ArraySpec) else a for a in self.arguments)
 
 

@@ -20,7 +20,7 @@ from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, r
 
 
 def _resolved(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
-    """What `reshape` makes of a shape. Raises NumPy's errors."""
+    """The shape that `reshape` gives an array. Raises NumPy's errors."""
     whole: tuple[int, ...] = np.empty(shape, []).reshape(given).shape  # whose elements take no memory
     return whole
 
@@ -51,7 +51,8 @@ def _has_dots(key: Any) -> bool:
 
 
 def _as_part(value: Any) -> Any:
-    """What is stored in a part of complex numbers: NumPy makes an array of it first, which wraps and drops a part."""
+    """The value as stored in a part of complex numbers: NumPy makes an array of it first, which wraps and
+    drops a part."""
     return value if isinstance(value, arrays.Array) else np.asarray(value)
 
 

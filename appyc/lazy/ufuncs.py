@@ -68,7 +68,7 @@ def operands_of(*values: Any) -> tuple[Any, ...]:
 
 
 def type_of(operand: Any) -> Any:
-    """As ufuncs resolve it: a Python number's class, else a dtype."""
+    """The type by which ufuncs resolve an operand: a Python number's class, else a dtype."""
     kind = type(operand)
     return kind if kind is float or kind is int or kind is complex or kind is bool else operand.dtype
 
@@ -94,7 +94,7 @@ def range_of_integers(*dtypes: np.dtype) -> tuple[int, int]:
 
 
 class Plan(NamedTuple):
-    """What is recorded for a ufunc of operands of these types and shapes.
+    """The plan for recording a ufunc of operands of these types and shapes.
 
     least, most: of Python's integers among them.
     """
@@ -107,7 +107,7 @@ class Plan(NamedTuple):
 
 
 Kind: TypeAlias = tuple[Any, Any]
-"""Of an array, dtype and shape; of a number its class, and its value where that counts."""
+"""The key of an operand: dtype and shape of an array; class of a number, and its value where that counts."""
 
 
 Recorded: TypeAlias = tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype]
@@ -115,7 +115,7 @@ Recorded: TypeAlias = tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtyp
 
 
 def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
-    """What to record for a ufunc of these operands; None where NumPy must see to it."""
+    """The recorded form of a ufunc of these operands; None where NumPy must run it."""
     kinds: list[Kind] = []
     for operand in operands:
         kind = type(operand)

@@ -16,14 +16,14 @@ NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
 
 Path: TypeAlias = tuple["Step", ...]
-"""From a buffer's whole array to a view of it."""
+"""The steps from a buffer's whole array to a view of it."""
 
 LONG_PATH = 16
 """Steps, from which on a view of a view takes the shortest path to the same elements."""
 
 
 NUMBER = "number"
-"""In a form: the next of the numbers that a program gets as arguments."""
+"""The marker in a form for the next number that a program gets as an argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
         return None
     outer_first = sorted(range(whole.ndim), key=lambda k: -abs(whole.strides[k]))
     walks: dict[int, int] = {}
-    """For axes of the array that the view walks along: the view's axis."""
+    """The axis of the view that walks along each axis of the array."""
     for axis, (extent, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
         if extent > 1:
             along = next(
@@ -233,7 +233,7 @@ def _goes_along(whole: np.ndarray, axis: int, stride: int, extent: int) -> bool:
 
 
 def _first(whole: np.ndarray, axis: int, away: int) -> int:
-    """Where along an axis an element lies that is so many bytes from the first."""
+    """The index along an axis of the element that is `away` bytes from the first."""
     stride = whole.strides[axis]
     inner = [k for k in range(whole.ndim) if abs(whole.strides[k]) < abs(stride)]
     least = sum(min(0, (whole.shape[k] - 1) * whole.strides[k]) for k in inner)

@@ -50,12 +50,12 @@ class Writer:
         self.found = found
         self.views = itertools.count()
         self.numbers = itertools.count()
-        """Of the arguments that are numbers: forms take them in turn."""
+        """The positions of arguments that are numbers, which forms take in turn."""
         self.functions: dict[str, object] = {}
         """Functions that the text calls, by their names in it."""
 
     def equalities(self) -> list[str]:
-        """What the compiler may know about the lengths of inputs."""
+        """The assertions of equal lengths of inputs, from which the compiler infers equal trip counts."""
         return [f"assert {self._length(one)} == {self._length(two)}" for one, two in self.found.lengths.equal]
 
     def _length(self, length: Length) -> str:
