@@ -30,7 +30,7 @@ from appyc.ir.visit import contains, rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import integer
 
 NAME = "block"
-"""Of each function that is made of a nest."""
+"""The name of each function that is made of a nest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ def with_store_lists(
 def _executions(
     body: Iterable[ir.Stmt], array: ir.Symbol, runs: ir.Expr | None, around: Mapping[ir.Symbol, ir.Expr]
 ) -> Iterator[ir.Expr | None]:
-    """How often each store into an array is reached, conditions aside; None where that depends on data. runs: how often
-    the statements are. around: the loops around them, each in its middle."""
+    """The number of executions of each store into an array, conditions aside; None where it depends on data.
+    runs: the executions of the statements. around: the loops around them, each in its middle."""
     for stmt in body:
         known, again = around, runs
         match stmt:

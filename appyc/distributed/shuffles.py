@@ -28,8 +28,8 @@ Stores: TypeAlias = tuple[np.ndarray, np.ndarray]
 """The indices and the values of stores into one chunk."""
 
 Target: TypeAlias = list[Any]
-"""Of an array that is stored into: its name, where its chunks begin along each axis, the type of values, how many
-columns a list of indices has, and where the statements are."""
+"""The target of a shuffle, an array that is stored into: its name, where its chunks begin along each axis,
+the type of values, the number of columns of a list of indices, and the location of the statements."""
 
 
 def target_of(stores: StoreList, grid: Grid) -> Target:

@@ -32,7 +32,8 @@ MOST_STEPS = 8
 """Steps of one task."""
 
 SECONDS_OF_TASKS, SECONDS_OF_COPY, SECONDS_OF_ELEMENT = 1e-3, 5e-9, 1e-9
-"""What the tasks for one chunk cost, an element that is copied into a window and out of it, and one iteration."""
+"""The cost in seconds of the tasks for one chunk, of an element copied into a window and out of it, and of
+one iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ class Nest:
 
 @dataclass(slots=True)
 class Tile:
-    """What one task needs. windows: the elements that it has of each array. needs: those of them whose values from
-    before matter. launches: the nests that it runs, last first, each with its iterations and its step."""
+    """The work of one task. windows: the elements that it has of each array. needs: those of them whose
+    values from before matter. launches: the nests that it runs, last first, each with its iterations and its
+    step."""
 
     windows: dict[Symbol, Box]
     needs: dict[Symbol, Box]
@@ -125,7 +127,7 @@ class TimeTiled(Program):
         return out
 
     def _width(self, nests: Sequence[Nest], var: Symbol, steps: range) -> int:
-        """How many steps a task has."""
+        """The number of time steps of a task."""
         grid = self.grids[nests[0].kernel.written[0]]
         at = tuple(max(range(len(sizes)), key=sizes.__getitem__) for sizes in grid.chunks)
         chunk = grid.box(at)

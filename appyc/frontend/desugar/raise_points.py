@@ -26,7 +26,8 @@ from appyc.frontend.desugar.rewriting import ValueOf, bindings, new_lists
 from appyc.library import raise_tests
 
 Point: TypeAlias = tuple[type[BaseException] | None, ast.expr]
-"""Without a class: a call that refuses types whose operations may raise what is caught and not tested."""
+"""The class of an exception, and the test whether it is raised. Without a class: a call that refuses types
+whose operations may raise what is caught and not tested."""
 
 _FUNCTIONS = {**functions_of(raise_tests), "isnan": constant(math.isnan), "isinf": constant(math.isinf)}
 
