@@ -94,18 +94,18 @@ class _Codes(ast.NodeTransformer):
                 {n for n in ast.walk(node) if ast.dump(n) == it} if is_there_twice else {found["it"]}
             )
         if "key" in found and Role.KEYED in own:
-            self._code(found["key"])
+            self._mark_characters(found["key"])
         if "item" in found and own & HOLDERS:
-            self._code(found["item"])
+            self._mark_characters(found["item"])
 
-    def _code(self, *characters: ast.expr) -> None:
+    def _mark_characters(self, *characters: ast.expr) -> None:
         """Records nodes where characters may stand, which become their code points."""
         for node in characters:
             if isinstance(node, ast.IfExp):
-                self._code(node.body, node.orelse)
+                self._mark_characters(node.body, node.orelse)
             (self.coded if isinstance(node, ast.Constant) else self.known).add(node)
 
-    def _text(self, node: ast.expr) -> None:
+    def _mark_text(self, node: ast.expr) -> None:
         """Records that a node stands where a str, or another container of characters, may."""
         root = root_of(node)
         if root is not None and self.names.of(root) - {Role.CHARACTER}:
@@ -133,9 +133,9 @@ class _Codes(ast.NodeTransformer):
         for part in iterated(node):
             match part:
                 case ast.Call(func=ast.Attribute(value=of, attr="items" | "values" | "keys")):
-                    self._text(of)
+                    self._mark_text(of)
                 case _:
-                    self._text(part)
+                    self._mark_text(part)
                     self.copied.add(part)
         for name, value in bound_by(node):
             is_other = Role.CHARACTER not in self.names.of(read(name))
@@ -154,9 +154,9 @@ class _Codes(ast.NodeTransformer):
             if Role.BUILT in own and isinstance(target, ast.Name):
                 is_shared = isinstance(value, ast.Subscript) and target.id not in self.names.rebound
                 (self.known if is_shared else self.begun).add(value)
-                self._text(value)
+                self._mark_text(value)
             elif Role.CHARACTER in own or (isinstance(target, ast.Subscript) and own & HOLDERS):
-                self._code(value)
+                self._mark_characters(value)
             elif own and isinstance(target, ast.Name):
                 self._container(value, own)
         self.generic_visit(node)
@@ -171,13 +171,13 @@ class _Codes(ast.NodeTransformer):
         """A new container of characters."""
         match value:
             case ast.List(elts=items) | ast.Set(elts=items):
-                self._code(*items)
+                self._mark_characters(*items)
             case ast.Dict(keys=keys, values=items):
-                self._code(*(k for k in keys if k is not None and Role.KEYED in own))
-                self._code(*(items if Role.VALUED in own else ()))
+                self._mark_characters(*(k for k in keys if k is not None and Role.KEYED in own))
+                self._mark_characters(*(items if Role.VALUED in own else ()))
             case ast.Call(args=[text]):
-                self._text(text)
-        self._text(value)
+                self._mark_text(text)
+        self._mark_text(value)
         self.copied.add(value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -188,8 +188,8 @@ class _Codes(ast.NodeTransformer):
     def _extended(self, text: ast.expr, part: ast.expr, at: ast.stmt) -> ast.stmt:
         is_one = self.names.is_character(part)
         if isinstance(part, ast.List):
-            self._code(*part.elts)
-        (self._code if is_one else self._text)(part)
+            self._mark_characters(*part.elts)
+        (self._mark_characters if is_one else self._mark_text)(part)
         method = "it.append(part)" if is_one else "it.extend(part)"
         if is_one and self.names.may_be_empty(part):
             if not isinstance(part, ast.Name | ast.Constant):
@@ -202,8 +202,8 @@ class _Codes(ast.NodeTransformer):
         self.known.add(node.value)  # a character of which nothing is done
         match node.value:
             case ast.Call(func=ast.Attribute(value=list_, attr="extend"), args=[text]):
-                self._text(list_)
-                self._text(text)
+                self._mark_text(list_)
+                self._mark_text(text)
         return self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
@@ -220,10 +220,10 @@ class _Codes(ast.NodeTransformer):
         makes = "text" if self.names.is_text(value) else "characters"
         if self.names.is_character(value):
             makes = "character"
-            self._code(value)
+            self._mark_characters(value)
         elif not own or (root is value and Role.VALUED in own) or _is_iterator(value):
             return value  # no text, or it is refused
-        self._text(value)
+        self._mark_text(value)
         if makes == "text" and isinstance(value, ast.Call):  # `"".join(items)`
             value = value.args[0]
         if _is_iterator(value):
@@ -256,13 +256,13 @@ class _Codes(ast.NodeTransformer):
                 and self._is_text(left) == self._is_text(right)
             ):
                 for side in sides:
-                    self._text(side)
+                    self._mark_text(side)
                 out = located(self._equality(*sides), node)
                 self.generic_visit(out)
                 return out if isinstance(op, ast.Eq) else located(ast.UnaryOp(ast.Not(), out), node)
             case _ if all(map(self.names.is_character, sides)):
                 if not all(isinstance(s, ast.Constant) for s in sides):
-                    self._code(*sides)
+                    self._mark_characters(*sides)
         return self.generic_visit(node)
 
     def _equality(self, *sides: ast.expr) -> ast.expr:
@@ -294,14 +294,14 @@ class _Codes(ast.NodeTransformer):
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts) if all(
                 map(self.names.is_character, elts)
             ):
-                self._code(*elts)
+                self._mark_characters(*elts)
             case among if self.names.of(root_of(among)) - {Role.VALUED, Role.CHARACTER} and not (
                 isinstance(node.left, ast.Constant) and not node.left.value
             ):
-                self._text(among)
+                self._mark_text(among)
             case _:
                 return None
-        self._code(node.left)
+        self._mark_characters(node.left)
         if self.names.is_text(node.comparators[0]) and self.names.may_be_empty(node.left):
             return located(self._call("within", node.comparators[0], node.left), node)
         return None
@@ -311,19 +311,19 @@ class _Codes(ast.NodeTransformer):
             case ast.Call(func=ast.Name(id="ord"), args=[item], keywords=[]) if self.names.is_character(item):
                 if isinstance(item, ast.Constant):
                     return node
-                self._code(item)
+                self._mark_characters(item)
                 may_be_empty = self.names.may_be_empty(item)
                 number: ast.expr = self.visit(item)
                 return located(self._call("code", number), node) if may_be_empty else number
             case ast.Call(func=ast.Name(id="chr"), args=[_], keywords=[]):
                 node.func = _FUNCTIONS["numbered"]
             case ast.Call(func=ast.Name(id="int"), args=[item], keywords=[]) if self.names.is_character(item):
-                self._code(item)
+                self._mark_characters(item)
                 node.func = _FUNCTIONS["digit"]
             case ast.Call(func=ast.Attribute(value=item, attr=method), args=[], keywords=[]) if (
                 method in CLASSIFIED | CHANGED and self.names.is_character(item)
             ):
-                self._code(item)
+                self._mark_characters(item)
                 return self.generic_visit(located(self._call(method, item), node))
             case ast.Call(func=ast.Attribute(value=text, attr="count"), args=[item]) if self.names.is_text(
                 text
@@ -335,13 +335,13 @@ class _Codes(ast.NodeTransformer):
                 self.names.is_character(node)
             ):
                 if len(args) > 1:
-                    self._code(*args)
+                    self._mark_characters(*args)
                 else:
-                    self._text(args[0])
+                    self._mark_text(args[0])
                     largest = self._call("largest" if which == "max" else "smallest", *args)
                     return self.generic_visit(located(largest, node))
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]):
-                self._text(text)
+                self._mark_text(text)
             case ast.Call(func=ast.Attribute(attr="join"), args=[of]) if self.names.is_text(node):
                 if self.names.has_empty:
                     raise self._refused(
@@ -349,27 +349,27 @@ class _Codes(ast.NodeTransformer):
                     )
                 if _is_iterator(of):
                     of = _turned(of)
-                self._text(of)
+                self._mark_text(of)
                 if node in self.copied and isinstance(of, ast.Name):
                     of = located(ast.Subscript(of, ast.Slice(), ast.Load()), node)
                 return self.visit(of)
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
-        self._test(node.test)
+        self._mark_test(node.test)
         return self.generic_visit(node)
 
     visit_While = visit_IfExp = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.Not):
-            self._test(node.operand)
+            self._mark_test(node.operand)
         return self.generic_visit(node)
 
-    def _test(self, node: ast.expr) -> None:
+    def _mark_test(self, node: ast.expr) -> None:
         """Records containers whose truth a condition tests, which is allowed."""
         for value in node.values if isinstance(node, ast.BoolOp) else [node]:
-            self._text(value)
+            self._mark_text(value)
 
 
 def _are_texts(among: ast.expr) -> TypeGuard[ast.Tuple | ast.List]:

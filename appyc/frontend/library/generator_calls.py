@@ -55,7 +55,7 @@ from appyc.library import (
 
 Arguments = dict[str, Value]
 
-_OF_MODULES = ((np.random.mtrand, "_rand"), (random, "_inst"))
+_MODULE_GENERATORS = ((np.random.mtrand, "_rand"), (random, "_inst"))
 """The generators that functions of modules share, so that calls of several are draws from one."""
 
 
@@ -85,7 +85,7 @@ def generator_of(scope: Scope, callee: Opaque) -> Opaque | None:
         root = (
             AccessPath(callee.root.steps[:-1]) if kind == "method" else callee.root.step("attr", "__self__")
         )
-    for module, name in _OF_MODULES:
+    for module, name in _MODULE_GENERATORS:
         if owner is getattr(module, name):
             if root is not None:
                 scope.names.environment.depend(root, owner)
@@ -273,7 +273,7 @@ def lower_primitive(
     owner, *values = expressions.lower_operands(scope, node.args)
     assert isinstance(owner, Opaque)
     if (bits := made_generator(owner)) is not None:
-        return _of_made(scope, bits, what, values, loc)
+        return _drawn_from_made(scope, bits, what, values, loc)
     assert owner.root is not None
     kind = kind_of(owner.obj)
     step = GENERATOR if isinstance(what, distributions.Primitive) else what.step
@@ -303,7 +303,7 @@ def _arguments(name: str, values: list[Value], loc: Loc) -> list[Number]:
     ]
 
 
-def _of_made(
+def _drawn_from_made(
     scope: Scope,
     bits: MadeGenerator,
     what: distributions.Primitive | distributions.Stored,

@@ -40,7 +40,7 @@ class AxisRequests:
 
     def found(self, axis: Symbol, written: ast.Slice, extent: Expr) -> tuple[Stmt, ...]:
         """A slice of the statement, with the axis made for it; the test of what is promised of it."""
-        dim = self._said_of(written)
+        dim = self._dim_of(written)
         if dim is None:
             return ()
         self.axes[axis] = (dim,)
@@ -50,7 +50,7 @@ class AxisRequests:
         """The requests in a function that the statement calls: of the axes that it gets, not of slices of its own."""
         return replace(self, dims={})
 
-    def _said_of(self, written: ast.Slice) -> Dim | None:
+    def _dim_of(self, written: ast.Slice) -> Dim | None:
         """The properties that a pragma gives a slice. Given once, they hold for all equal slices; given
         several times, for them in turn, and for none of a subscript with fewer such slices."""
         dims = self.dims.get(ast.dump(written), ())
