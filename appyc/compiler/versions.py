@@ -201,7 +201,7 @@ def _holds_names(type_: ArgType) -> bool:
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:
-    """The dictionary, name and value that the dispatcher compares at each step of a path; None where it
+    """The namespace, name and value that the dispatcher compares at each step of a path; None where it
     cannot."""
     out: list[Watched] = []
     owner: object = fn

@@ -27,8 +27,9 @@ def tasks_of_names(
     loc: Loc,
     graph: Graph,
 ) -> dict[tuple[Symbol, int], Key]:
-    """For each large array of a block, and each axis along which elements are its indices, the task that names the
-    chunks. Raises UnsupportedError for an index that is no element of an array, but for a constant."""
+    """The tasks that name the chunks of each large array that a block reads, for each axis indexed by
+    elements of other arrays. Raises UnsupportedError for an index that is no element of an array, but for a
+    constant."""
     out: dict[tuple[Symbol, int], Key] = {}
     for array, region in regions.items():
         for axis in sorted(region.named):

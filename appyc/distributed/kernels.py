@@ -206,8 +206,9 @@ def compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a task runs: kernels on windows. It takes the parts of one window after the other, and then the numbers that
-    other tasks compute. make: compiles a Python function. launches: scalars that are taken are None in them.
+    """The function of a task: kernels on windows. It takes the parts of one window after the other, and then
+    the numbers that other tasks compute. make: compiles a Python function. launches: scalars that are taken
+    are None in them.
 
     results: of each written array the number of its window, and the part of it that is written. The scalars that the
     last kernel returns come behind them. is_chunk: there is one result, which is no tuple then.

@@ -85,8 +85,8 @@ class ArrayMethods(Array):
     __slots__ = ()
 
     def __new__(cls, shape: Any, *args: Any, **keywords: Any) -> Any:
-        """Of a buffer, its path, shape and dtype; else what `numpy.ndarray` makes. Of memory that others may change it
-        is NumPy's own array."""
+        """A recorded array of a buffer, its path, shape and dtype; else the array that `numpy.ndarray` makes.
+        In memory that others may change it is NumPy's own array."""
         if type(shape) is Buffer:
             return Array.__new__(cls, shape, *args)  # type: ignore[call-arg]
         if isinstance(shape, list | tuple) and any(isinstance(n, Array) and n.ndim for n in shape):

@@ -86,7 +86,7 @@ class Array(View):
         return Flags(self)
 
     def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
-        """As NumPy's. Views that are there stay as they are."""
+        """Sets flags as NumPy's `setflags`. Existing views keep theirs."""
         ghost = self.ghost().view()
         ghost.setflags(write=write, align=align, uic=uic)
         if ghost.flags.num != self.ghost().flags.num:
@@ -256,7 +256,7 @@ class _Base(np.ndarray):
     """The base of subclasses of `ndarray`, which are NumPy's."""
 
     def view(self, *args: Any, **keywords: Any) -> Any:
-        """As NumPy's, which takes `ndarray` for a dtype."""
+        """A view, as NumPy's `view` makes it; `ndarray` is allowed as its dtype or class."""
         named = {name: _theirs(value) for name, value in keywords.items()}
         return super().view(*map(_theirs, args), **named)
 
@@ -310,8 +310,8 @@ class ndarray(Array, metaclass=_Arrays):  # noqa: N801  (NumPy's name)
 
 
 class number(Array):  # noqa: N801  (as NumPy's scalars are written)
-    """What NumPy has a scalar for, with a value to come: it never changes, has a hash, and counts as an
-    instance of NumPy's class.
+    """A recorded scalar, with a value to come: it never changes, has a hash, and counts as an instance of
+    NumPy's class.
 
     `+=` binds the name anew, since nothing here is done in place.
     """

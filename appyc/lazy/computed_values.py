@@ -37,7 +37,7 @@ class ValueMethods(Array):
     """The name that pandas and Polars have for it, and that other libraries ask for."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """For other libraries: a read-only view, through which later changes are seen."""
+        """The read-only view that other libraries get, through which later changes are seen."""
         if (withheld := STATE.withheld) is not None and withheld[0] is self.buffer:
             STATE.withheld = None
             raise withheld[1]
@@ -62,7 +62,7 @@ class ValueMethods(Array):
         return numpy_functions.call(func, args, kwargs)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """For other libraries that give results of the class of their arguments."""
+        """The result of another library's function that gives results of its arguments' class."""
         found = evaluation.plain(array)
         return found[()] if return_scalar else evaluation.wrapped(found)
 
@@ -72,7 +72,7 @@ class ValueMethods(Array):
 
     @property
     def __appyc_plain__(self) -> Any:
-        """For a compiled function that finds this outside its arguments: NumPy's, which it may write to."""
+        """NumPy's array for a compiled function that captures this one, and may write to it."""
         if not self.buffer.is_number:
             flush((self.buffer,), overwritten=(self.buffer,))
         return evaluation.plain(self)
@@ -105,12 +105,12 @@ class ValueMethods(Array):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """For other libraries: the read-only view's."""
+        """The array interface of the read-only view, for other libraries."""
         return self._shown_as("biufcSUmM").__array_interface__
 
     @property
     def __array_struct__(self) -> Any:
-        """For other libraries: the read-only view's."""
+        """The array struct of the read-only view, for other libraries."""
         return self._shown_as("biufc").__array_struct__
 
     def _shown_as(self, kinds: str) -> np.ndarray:
@@ -123,8 +123,8 @@ class ValueMethods(Array):
 
     @property
     def __cuda_array_interface__(self) -> Any:
-        """For libraries on a GPU, where programs run there (`APPYC_TARGET=gpu`): a read-only view, which stays
-        valid, and shows no later changes once the values have been looked at on the host."""
+        """The CUDA array interface of a read-only view, where programs run on a GPU (`APPYC_TARGET=gpu`). It
+        stays valid, and shows no later changes once the values have been looked at on the host."""
         if not is_for_gpu(STATE.target):
             raise AttributeError("recorded arrays are not on a GPU: APPYC_TARGET=gpu brings them there")
         self.compute()

@@ -20,7 +20,8 @@ LEAST = 16
 
 
 class Length(NamedTuple):
-    """Of an axis of an input, by its number, or (axis -1) a length that is an argument, by its number; and more."""
+    """The length of an axis of an input, or (axis -1) of a length argument, each by its number; plus
+    `more`."""
 
     number: int
     axis: int

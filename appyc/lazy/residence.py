@@ -77,7 +77,7 @@ def _move_by(buffer: Buffer, moved: Callable[[np.ndarray], Any]) -> None:
 
 
 def alone(objects: Sequence[_Object]) -> list[_Object]:
-    """The distinct objects that have as many references from elsewhere as entries in the list."""
+    """The distinct objects that have one reference from elsewhere for each of their entries in the list."""
     times = Counter(map(id, objects))
     found = list({id(one): one for one in objects}.values())
     return [

@@ -144,7 +144,7 @@ def array_split(ary: np.ndarray, indices_or_sections, axis=0):
 
 @of(np.kron)
 def kron(a: np.ndarray, b: np.ndarray):
-    """For each element of the first, the second times it."""
+    """The Kronecker product: for each element of the first, the second times it."""
     return blocks(with_leading_axes(a, np.ndim(b)), with_leading_axes(b, np.ndim(a)))
 
 
