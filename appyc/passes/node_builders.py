@@ -57,7 +57,7 @@ def combine(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
 
 
 def result_of(update: ir.Update) -> ir.Expr:
-    """What a scalar or an element is after an update."""
+    """The value of a scalar or an array element after an update, as an expression."""
     old: ir.Expr = ir.Var(update.target, loc=update.loc)
     if update.target.is_array:
         old = ir.Load(update.target, update.index, update.checked, loc=update.loc)
@@ -129,7 +129,7 @@ def fresh_variables(nest: Node, names: NameSupply) -> dict[ir.Symbol, ir.Symbol]
 
 
 def trip_count(lo: ir.Expr, hi: ir.Expr, step: int) -> ir.Expr:
-    """How often `range(lo, hi, step)` runs; 0 or less for never."""
+    """The trip count of `range(lo, hi, step)`, which is 0 or negative for an empty range."""
     loc = hi.loc
     first, last, size = (lo, hi, step) if step > 0 else (hi, lo, -step)
     distance = last if first == integer(0, loc) else ir.Binary("-", last, first, loc=loc)
@@ -141,14 +141,14 @@ def trip_count(lo: ir.Expr, hi: ir.Expr, step: int) -> ir.Expr:
 
 
 def iterations_of(loop: ir.For) -> ir.Expr:
-    """How many iterations a loop has."""
+    """The trip count of a loop, 0 for an empty range."""
     count = trip_count(loop.lo, loop.hi, loop.step)
     is_count = isinstance(count, ir.Extent) or is_never_negative(count)
     return count if is_count else larger(count, integer(0, loop.loc))
 
 
 def numbers_of(loops: Sequence[ir.For]) -> tuple[ir.Expr, ...]:
-    """For each of some loops of step 1, how many iterations come before the one at hand."""
+    """The number of iterations before the current one, for each of some loops of step 1."""
     return tuple(trip_count(loop.lo, ir.Var(loop.var, loc=loop.loc), 1) for loop in loops)
 
 

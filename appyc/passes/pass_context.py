@@ -1,4 +1,4 @@
-"""What a pass gets beside the function: options, cached facts, and where it reports what it did."""
+"""The context of a pass: options, cached facts about the function, and the reports of what the pass did."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class FusionGroup:
 
 @dataclass(slots=True)
 class Facts:
-    """What is known about one function, the last one that a pass asked about.
+    """The cached legality analysis of the function that a pass last asked about.
 
-    fn: as it was asked about. bare: the same without the modes of its loops.
+    fn: the function. bare: the function without the modes of its loops.
     """
 
     fn: Function | None = None
@@ -147,7 +147,7 @@ class PassContext:
         return rename(nest, fresh)
 
     def copied(self, nest: N, names: NameSupply) -> N:
-        """The same, where reports leave the new one out."""
+        """A copy of the nest with loop variables of its own, which reports leave out."""
         new = self.version(nest, names)
         self.copies.update((n.var, old.var) for old, n in zip(loops_of(nest), loops_of(new), strict=True))
         return new
@@ -161,7 +161,7 @@ class PassContext:
         return self.facts.about(fn, self.allowance)
 
     def findings(self) -> tuple[list[Remark], list[dict[Symbol, Any]]]:
-        """What passes have found so far, as `go_back_to` takes it."""
+        """A snapshot of the findings of passes so far, for `go_back_to`."""
         return list(self.remarks), [dict(found) for found in self._by_symbol()]
 
     def go_back_to(self, before: tuple[list[Remark], list[dict[Symbol, Any]]]) -> None:

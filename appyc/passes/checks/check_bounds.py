@@ -96,7 +96,7 @@ def _axis_of(found: CheckedIndex) -> _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Needed:
-    """What must hold for some accesses of arrays of one name, by their numbers, to stay inside them."""
+    """The condition under which some accesses, given by number, to arrays of one name stay in bounds."""
 
     loc: Loc
     numbers: tuple[int, ...]
@@ -119,7 +119,8 @@ class _Side:
 
     @property
     def without_extent(self) -> Hashable:
-        """What tells whether an index is negative: the same for arrays of other lengths."""
+        """The key of the set of parameters for which the index is negative. It does not depend on the extent,
+        so arrays of different lengths share it."""
         return self.group[0][:2], self.offset
 
 
@@ -153,7 +154,7 @@ class _Bounds:
             if not access.checked:
                 continue  # it is in range already, whatever its index looks like
             old = needed.get(access.name, _Needed(access.loc, (), self.sets.everything))
-            holds = self.sets.bounded(partial(self._also, old.holds, access), None)
+            holds = self.sets.bounded(partial(self._with_access, old.holds, access), None)
             if holds is not None:
                 needed[access.name] = _Needed(old.loc, (*old.numbers, number), holds)
             elif (ends := self.sets.bounded(partial(self._by_extremes, access), None)) is not None:
@@ -168,8 +169,9 @@ class _Bounds:
             guards += self.guards.sizes(guards)
         return proven, tuple(guards)
 
-    def _also(self, known: isl.Set, access: Access | _Axis) -> isl.Set | None:
-        """What must hold for this access too; None where it keeps its own check.
+    def _with_access(self, known: isl.Set, access: Access | _Axis) -> isl.Set | None:
+        """The parameters in `known` for which this access is in bounds too; None where it keeps its own
+        check.
 
         Of accesses that differ by a constant, `a[i - 1]` and `a[i + 1]`, the outermost speak for
         all, since each of them asks something of the parameters. Where that is too much, this
@@ -177,11 +179,13 @@ class _Bounds:
         """
         own = self._sides(access)
         outermost = [replace(side, offset=self._outermost[side.group]) for side in own]
-        holds = self._with(known, access, outermost)
-        return holds if holds is not None or outermost == own else self._with(known, access, own)
+        holds = self._with_sides(known, access, outermost)
+        return holds if holds is not None or outermost == own else self._with_sides(known, access, own)
 
     def _by_extremes(self, access: Access | _Axis) -> list[Guard] | None:
-        """What must hold for the ends of indices with products in them to be inside the array."""
+        """The guards under which an access with products of symbols in its subscripts is in bounds, from the
+        least and greatest value of each subscript; None where an extreme is unknown or the guards are too
+        many."""
         numbers = [self.sets.linear_of(index) for index in access.index]
         if not any(n is not None and self.affine.products.has_any(n) for n in numbers):
             return None
@@ -198,7 +202,7 @@ class _Bounds:
             out.append(Guard(condition_of([parts], loc), in_range(access.name), loc=loc))
         return out if self.guards.have_room(len(out)) else None
 
-    def _with(self, known: isl.Set, access: Access | _Axis, sides: list[_Side]) -> isl.Set | None:
+    def _with_sides(self, known: isl.Set, access: Access | _Axis, sides: list[_Side]) -> isl.Set | None:
         covered = self._covered.setdefault(access.name, set())
         new = [side for side in dict.fromkeys(sides) if side not in covered]
         if not new:
@@ -206,7 +210,7 @@ class _Bounds:
         ways = [fails for side in new if not (fails := self._fails(side)).is_empty()]
         fails = reduce(lambda one, other: one.union(other), ways, self.sets.nothing)
         if ways and not fails.intersect(known).is_empty():
-            holds = self._shadow(access, fails)
+            holds = self._safe_parameters(access, fails)
             if holds is None:
                 return None
             known = known.intersect(holds)
@@ -224,8 +228,9 @@ class _Bounds:
             points = points.intersect(self.sets.parameter(name).le_set(limit))
         return bool(points.is_empty())
 
-    def _shadow(self, access: Access | _Axis, fails: isl.Set) -> isl.Set | None:
-        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
+    def _safe_parameters(self, access: Access | _Axis, fails: isl.Set) -> isl.Set | None:
+        """The parameters for which no iteration of the access's domain is in `fails`, or a subset of them;
+        None where there are none."""
         happens = self._happening.get(id(access.domain))
         if happens is None:
             happens = self.affine.settled(self.affine.in_context(access.domain))
@@ -233,7 +238,7 @@ class _Bounds:
         return self.affine.without(fails, happens)
 
     def _fails(self, side: _Side) -> isl.Set:
-        """For which parameters some iteration leaves the array on this side."""
+        """The parameters for which some iteration leaves the array on this side."""
         key = side if side.above else side.without_extent
         known = self._failing.get(key)
         if known is None:

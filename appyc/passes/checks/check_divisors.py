@@ -14,7 +14,7 @@ from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 
 MAX_DIVISORS = 8
-"""So many divisors of a function get a guard."""
+"""The most divisors in a function that get a guard."""
 
 
 def check_divisors(fn: ir.Function, ctx: PassContext) -> ir.Function:

@@ -20,7 +20,7 @@ BLOCK = 2048
 the cache next to a core for the work."""
 
 LONG_BLOCK = 64
-"""The same for iterations with inner loops."""
+"""The iterations of a block where an iteration has inner loops."""
 
 FEW = 32
 """Up to this trip count, a sequential loop is faster than lanes behind a test."""

@@ -90,10 +90,11 @@ def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSu
 
 
 class _Expected:
-    """What the iterations of a loop ask and compute, in their order.
+    """The tests and assignments of a loop body, collected in program order, with those that can be moved in
+    front of the loop.
 
-    known: conditions that the tests imply. failures: tests in the loop that do not fail then. moved: assignments of
-    what does not change; values: these, as expressions of what is known in front of the loop.
+    known: conditions that the tests imply. failures: tests in the loop that do not fail then. moved: loop-invariant
+    assignments. values: the values of their targets, as expressions over what is known in front of the loop.
     """
 
     def __init__(self, loop: ir.For, own: Set[ir.Symbol]) -> None:

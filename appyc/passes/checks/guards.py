@@ -18,7 +18,8 @@ from appyc.ir.visit import rewrite, walk
 from appyc.passes.node_builders import within
 
 COMPARISONS, ALWAYS = 8, 64
-"""In all guards that one pass makes for a function: so many for each array among its parameters, and so many more."""
+"""The most comparisons in the guards that one pass adds to a function: COMPARISONS for each array parameter,
+plus ALWAYS."""
 
 
 class GuardWriter:
@@ -38,14 +39,15 @@ class GuardWriter:
         return [] if cases == [[]] else [Guard(condition_of(cases, loc), reason, loc=loc)]
 
     def have_room(self, comparisons: int) -> bool:
-        """Whether so many comparisons more are not too many; they are counted if so."""
+        """Whether `comparisons` more comparisons fit the limit; they are counted if they do."""
         if comparisons > self._room:
             return False
         self._room -= comparisons
         return True
 
     def without(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
-        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
+        """The parameters for which no iteration of the domain is in `fails`, or a subset of them; None where
+        there are none."""
         happens, fails = self.affine.settled(domain), self.affine.settled(fails)
         exact = fails.complement().gist(self.affine.context_of(fails)).coalesce()
         is_short = exact.n_basic_set() == 1 and not happens.is_subset(fails)

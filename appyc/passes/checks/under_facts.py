@@ -12,25 +12,29 @@ from appyc.ir.visit import map_operands
 
 
 class UnderFacts:
-    """The walk; what is rewritten, and what evaluation teaches, say the classes of passes."""
+    """Walks a function with the facts that hold at each point. Subclasses define the rewrites, and the facts that
+    follow from an evaluation."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.values = ValueBounds(fn)
 
     def expression(self, e: ir.Expr, facts: Facts) -> ir.Expr:
-        """What an expression becomes; its operands are rewritten afterwards."""
+        """The expression that replaces `e` under the given facts; its operands are rewritten afterwards."""
         raise NotImplementedError
 
     def statement(self, stmt: ir.Stmt, facts: Facts) -> ir.Stmt | tuple[ir.Stmt, ...]:
-        """The same of a statement, or the statements that take its place and are rewritten instead."""
+        """The statement that replaces `stmt` under the given facts, or the statements that do; these are
+        rewritten in turn."""
         return stmt
 
     def behind_operand(self, e: ir.Expr, facts: Facts) -> Facts:
-        """What is known in a statement once a part of it has been evaluated, even if that has raised."""
+        """The facts that hold in the rest of a statement once its subexpression `e` has been evaluated, even
+        if that has raised."""
         return facts
 
     def behind(self, node: ir.Node, facts: Facts) -> Facts:
-        """What is known once a statement, or the condition of one, has been evaluated and has not raised."""
+        """The facts that hold after a statement, or after the condition of one, has been evaluated without
+        raising."""
         return facts
 
     def rewritten(self, fn: ir.Function) -> ir.Function:

@@ -38,7 +38,7 @@ from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction
 
 REACH = 8
-"""How many compactions back the search for one with the same condition extends."""
+"""The number of preceding compactions that are searched for one with the same condition."""
 
 
 def merge_compactions(fn: ir.Function, ctx: PassContext) -> ir.Function:

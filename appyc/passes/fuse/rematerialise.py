@@ -109,7 +109,8 @@ class _Producer:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Of a function as it is: how often its arrays are accessed, and of which the lengths are asked for."""
+    """Facts about a function before the rewrite: the number of accesses to each array, and the arrays whose
+    extents are read."""
 
     accesses: Counter[Symbol]
     sized: frozenset[Symbol]

@@ -41,9 +41,9 @@ FACTORS = (16, 8, 4, 2)
 OF_THE_REST = 4
 """The iterations that fill no batch run in batches with so many times fewer."""
 MOST_LOADS = 48
-"""Of a batch: with two registers each, two fifths of those that a thread can have."""
+"""The most loads of a batch: with two registers each, two fifths of those that a thread can have."""
 MOST_NODES = 800
-"""Of a batch."""
+"""The most IR nodes of a batch."""
 
 
 def batch_loads(fn: Function, ctx: PassContext) -> Function:
@@ -96,7 +96,7 @@ class _Batches:
         return [replace(main, body=self._batched(main.body)), *self._in_batches(rest, factor // OF_THE_REST)]
 
     def _factor(self, loop: For) -> int:
-        """How many iterations of a loop make a batch; 1 where it stays."""
+        """The number of iterations of a loop that make a batch; 1 where the loop is left unchanged."""
         body, bounds = loop.body, loop.bounds
         if (
             loop.mode is not LoopMode.SEQUENTIAL

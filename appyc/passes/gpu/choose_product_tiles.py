@@ -25,9 +25,10 @@ STEP = 16
 """Columns of a strip: the least that `tl.dot` takes in double precision."""
 STAGES = 3
 TILES = ((128, 64), (64, 64), (32, 32))
-"""On sm_80 and sm_90 no thread spills registers with these, in double precision."""
+"""The rows and columns of tiles to choose from: with these no thread spills registers on sm_80 and sm_90 in
+double precision."""
 ELEMENTS_OF_A_WARP = 512
-"""Of the target, 16 for a thread: a tile of 64 by 64 has eight warps."""
+"""Elements of the target that a warp computes, 16 for each thread: a tile of 64 by 64 has eight warps."""
 LEAST = 16
 """Rows and columns of the smallest tile that `tl.dot` takes without padding."""
 MOST = 256

@@ -37,7 +37,8 @@ class ComplexParts:
         return tuple(p for s in symbols for p in (self.pair(s) if s.dtype.is_complex else (s,)))
 
     def assign(self, target: ir.Symbol, value: Parts, out: list[ir.Stmt]) -> None:
-        """Both parts at once: the value may read the target."""
+        """Assigns the real and the imaginary part of a scalar. Both are computed before either is assigned,
+        since the value may read the target."""
         value = self.simple(value, out)
         re, im = self.pair(target)
         out.append(ir.Assign(re, value.re, loc=value.re.loc))

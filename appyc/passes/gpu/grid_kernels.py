@@ -67,7 +67,8 @@ from appyc.passes.node_builders import (
 GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
-"""So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
+"""The number of rows, or of iterations in a batch, from which each thread has two elements of a row, which it
+loads together."""
 LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row, or of a tile: a thread has eight elements of each array."""
 SHARES = 2048
@@ -179,7 +180,8 @@ class GridKernel:
         return Axis(loop, lo, count, self.names.fresh(f"{loop.var.name}_number", DType.INT64))
 
     def _lanes(self, axes: list[Axis]) -> Expr:
-        """How many lanes a row has: as the user asked, else chosen on the host for the number of iterations."""
+        """The number of lanes of a row: the one that the user requested, else one that the host chooses from
+        the trip count."""
         loc, var = self.loc, self.mapping.lane
         count = next((axis.count for axis in axes if axis.loop.var == var), self.strip_length)
         is_tiled = self.mapping.rows is not None and self.rows_each == 1 and self.batch == 1
@@ -202,7 +204,8 @@ class GridKernel:
         return lanes
 
     def _size(self, axis: Axis) -> Expr | None:
-        """How many iterations of a loop are lanes of one program; None where it has one."""
+        """The number of iterations of an axis's loop that one program runs as lanes or rows; None where it
+        runs one."""
         if axis.loop.var == self.mapping.lane:
             return self.lanes
         if self.tile is None or axis.loop.var != self.mapping.rows:

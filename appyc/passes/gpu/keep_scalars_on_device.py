@@ -46,7 +46,8 @@ def keep_scalars_on_device(block: list[ScheduledStmt], local: Collection[Symbol]
 def _into_kernels(
     made: Assign, rest: list[ScheduledStmt], local: Collection[Symbol]
 ) -> list[ScheduledStmt] | None:
-    """What follows an assignment, with it in the kernels that read the scalar; None where others read it."""
+    """The statements after an assignment to a scalar, with the assignment moved into the kernels that read
+    the scalar; None where other statements read it."""
     out: list[ScheduledStmt] = []
     needed = {made.target, *scalars_read(made.value)}
     while rest:

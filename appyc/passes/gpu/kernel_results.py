@@ -1,4 +1,5 @@
-"""What the programs of a kernel leave in memory for the host: shares of reductions, last values, scalars.
+"""Results that the programs of a kernel leave in memory for the host: shares of reductions, last values,
+scalars.
 
     s_shares = empty(programs)                      programs of the kernel, each:  s_shares[program] = s
     launch(kernel, programs)              ->        one more kernel, of one program:
@@ -71,8 +72,8 @@ class KernelResults:
     def share(
         self, reduction: Reduction, kept: Symbol, program: Var, programs: Expr, axes: frozenset[int]
     ) -> tuple[list[ScheduledStmt], Symbol]:
-        """How a program stores its share, and in which array. kept: its share, or those along these axes of its
-        lanes."""
+        """The statements by which a program stores its share of a reduction, and the array that they store
+        into. kept: the program's share, or, with `axes`, the shares of its lanes along these axes."""
         loc, out, share = self.loc, list[ScheduledStmt](), Var(kept, loc=self.loc)
         shares = self.names.fresh(f"{reduction.symbol.name}_shares", ArrayType(reduction.symbol.dtype, 1))
         self.host.append(Alloc(shares, (programs,), zero=False, loc=loc))

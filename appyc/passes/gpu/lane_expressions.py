@@ -64,7 +64,7 @@ class ExpressionLowering:
         self.sites = sites
         self.varying: set[ir.Symbol] = set()
         self.in_row: set[ir.Symbol] = set()
-        """Of these, the scalars that differ between the lanes of a row."""
+        """The subset of `varying` that differs between the lanes of a row."""
         self.alive: ir.Symbol | None = None
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
@@ -106,8 +106,8 @@ class ExpressionLowering:
         return replace(e, index=index, checked=False, mask=self.access_mask(index, here))
 
     def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
-        """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
-        an address that all lanes share is a good one, and so is one that all lanes of a row share."""
+        """The mask that a load needs. Lanes that are only past the end of their loop need none where the
+        address is the same in all lanes, or in all lanes of a row."""
         if not where.lanes or where.narrow or any(mentions(i, self.in_row) for i in index):
             return where.access
         if any(self.is_varying(i) for i in index):

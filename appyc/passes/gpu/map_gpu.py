@@ -39,7 +39,7 @@ ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the
 STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 SCAN_LANES = 1024
-"""The same where strips hand scalars on, so that each waits for the one before."""
+"""The lanes of a strip where strips hand scalars on, so that each waits for the one before."""
 FEWEST_LANES = 128
 """Lanes of a row where its length does not matter: one for each thread of four warps."""
 MAX_LANES = 4096
@@ -128,7 +128,7 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
 
 
 def lanes_of_strips(body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> int:
-    """How many iterations of these loops are lanes at once."""
+    """The number of lanes of the strips into which the loops of the variables `strips` are cut."""
     return SCAN_LANES if any(loop.scans for loop in loops_of(body) if loop.var in strips) else STRIP_LANES
 
 
@@ -148,7 +148,8 @@ def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:
 
 
 def why_not_parallel(loop: For, row_lanes: int | None = None) -> str | None:
-    """What keeps a loop that may run in any order from running so on a GPU."""
+    """The reason why a loop whose iterations may run in any order cannot run in parallel on a GPU; None where
+    it can."""
     for node in walk(loop.body):
         if isinstance(node, Update) and node.atomic and not has_atomic(node):
             return f"a GPU has no atomic '{node.op}' on {node.target.dtype}"

@@ -31,7 +31,7 @@ Access: TypeAlias = tuple[Symbol, tuple[Expr, ...] | None, bool]
 """An array, the subscripts of an element (None: any), and whether that is written."""
 
 Pending: TypeAlias = frozenset[Access]
-"""What was accessed since the last barrier."""
+"""The accesses since the last barrier."""
 
 
 def place_barriers(

@@ -60,7 +60,7 @@ class KernelLowering(ExpressionLowering):
         super().__init__(names, sites)
         self.lanes = lanes
         self.width: int | ir.Var = lanes
-        """How many lanes a row has: a scalar where a launch chooses."""
+        """The number of lanes of a row: a scalar where the launch chooses it."""
         self.strips = strips
         self.accumulators: set[ir.Symbol] = set()
         """Scalars that inactive lanes must not change."""

@@ -71,7 +71,7 @@ from appyc.passes.pass_context import PassContext
 SPREAD = 64
 """Copies for atomic updates: two of each element for the lanes of a warp, in sixteen sectors of the L2 cache."""
 SHARE = 4
-"""So many times as many elements are added up, at least, as those copies have."""
+"""The least number of updates for each element of those copies with which the copies are worth their cost."""
 LANES = 1 << 15
 """The most lanes with a copy of their own: 256 on each of 128 multiprocessors."""
 FEWEST = 32
@@ -131,8 +131,8 @@ class _Copier:
     def _lanes(
         self, chain: Sequence[ir.For], most: ir.Expr
     ) -> tuple[tuple[ir.Var, ...], tuple[ir.Stmt, ...]]:
-        """How many lanes the iterations of the outermost and of the innermost loop are shared by, and what counts
-        them."""
+        """The numbers of lanes that share the iterations of the outermost and the innermost loop, at most
+        `most` in all, and the statements that compute them."""
         loc, counts, before = most.loc, list[ir.Var](), list[ir.Stmt]()
         for loop in (chain[-1], *chain[:-1][:1]):
             count = let("lanes", smaller(iterations_of(loop), most), self.names, before)
@@ -178,7 +178,7 @@ class _Copier:
     def _combined(
         self, reduction: ir.Reduction, copies: ir.Symbol, at: tuple[ir.Expr, ...], count: ir.Expr
     ) -> tuple[ir.Stmt, ...]:
-        """What adds the copies of one element to it."""
+        """The statements that add the private copies of one element to the element."""
         array, op, loc = reduction.symbol, reduction.op, count.loc
         total = self.names.fresh(array.name, array.dtype)
         which = self.names.fresh("copy", DType.INT64)

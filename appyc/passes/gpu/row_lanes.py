@@ -48,7 +48,7 @@ class RowLowering(KernelLowering):
         self.stored: dict[tuple[Symbol, tuple[Expr, ...]], Store] = {}
         """The last store in all lanes to elements that no other store may have changed, by array and subscripts."""
         self.unread: list[Store] = []
-        """Of these, and of those before them, the ones whose arrays nothing has loaded from since."""
+        """The stores of `stored`, and earlier ones, whose arrays have not been loaded from since."""
         self.dead: list[Store] = []
         self.in_branch = False
         """Whether the statement at hand may be one that the program does not run."""

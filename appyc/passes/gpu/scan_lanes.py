@@ -37,7 +37,7 @@ from appyc.passes.vectorise.divergence import divergence
 
 
 class Lowering(Protocol):
-    """What is needed of the lowering of a kernel (`KernelLowering`)."""
+    """The part of `KernelLowering` that the lowering of scans uses."""
 
     names: NameSupply
     width: int | Var

@@ -43,7 +43,8 @@ def split_complex(fn: ir.Function, ctx: PassContext) -> ir.Function:
 def split_block(
     body: tuple[ir.Stmt, ...], outside: Iterable[ir.Symbol], names: NameSupply, ctx: PassContext
 ) -> tuple[ir.Stmt, ...]:
-    """The same for some statements. outside: the complex scalars that they read and do not make."""
+    """The statements with complex scalars split into real and imaginary parts. outside: the complex scalars
+    that the statements read but do not assign."""
     split = _Splitter(names, ctx)
     out: list[ir.Stmt] = []
     for symbol in outside:

@@ -65,7 +65,7 @@ class _Splitter:
         self.kernels = 0
         self.recordings = count()
         self.whiles = 0
-        """How many `while` loops of the host the statement at hand is in."""
+        """The number of `while` loops on the host around the current statement."""
         self.reads = Counter(scalar_reads(fn))
         self.scalars = scalars_of(fn)
         self.users = frozenset(symbols_of(fn))
@@ -223,7 +223,8 @@ class _Splitter:
                 out.append(stmt)
 
     def _raised(self, site: int, words: tuple[ir.Expr, ...], loc: Loc) -> list[ScheduledStmt]:
-        """What raises on the host: what kernels have noted comes first."""
+        """The host statements that raise an exception, after faults that kernels have recorded, which come
+        first."""
         return [CheckFaults(loc=loc), Fault(site, truth(True, loc), words, loc=loc)]
 
     def _hoisted(

@@ -97,7 +97,7 @@ class _Nest:
     loop: ir.For
     after: tuple[ir.Stmt, ...]
     threads: int
-    """How many threads an iteration of the chain has."""
+    """The number of threads for each iteration of the chain."""
     outer: tuple[ir.For, ...] = ()
 
     def around(self, body: tuple[ir.Stmt, ...], outer: tuple[ir.For, ...] = ()) -> ir.For:
@@ -106,7 +106,8 @@ class _Nest:
         return nested([replace(loop, private=private) for loop in (*self.chain, *outer)], body)
 
     def deeper(self) -> _Nest | None:
-        """The same, which splits the next loop of the reduction; None where there is none."""
+        """The nest with the next inner loop of the reduction as the one that is split; None where there is
+        none."""
         match self.loop.body:
             case (ir.For() as inner,) if _is_reduction(inner) and inner.reductions == self.loop.reductions:
                 outer = (*self.outer, self.loop)
@@ -123,7 +124,8 @@ class _Splitter:
     ctx: PassContext
 
     def versions(self, stmt: ir.Stmt) -> tuple[ir.Stmt, ...] | None:
-        """Both versions of a nest around which no loop runs in parallel; the nest where there is one alone."""
+        """The split and the unsplit version of a nest that is in no parallel loop, or the nest alone where it
+        cannot be split; None for other statements."""
         if not isinstance(stmt, ir.For) or (stmt.mode is ir.LoopMode.SEQUENTIAL and stmt.product is None):
             return None
         nests = self._nests(stmt)
@@ -172,7 +174,8 @@ class _Splitter:
         return out
 
     def _version(self, nests: Sequence[_Nest], other: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-        """Both stages of each nest, or the other version where there are too few parts."""
+        """The two stages of each split nest, under the test that there are enough parts; `other` where there
+        are too few."""
         first = nests[0]
         loc, loop = first.chain[0].loc, first.loop
         parts = ir.Var(self.names.fresh("parts", DType.INT64), loc=loc)

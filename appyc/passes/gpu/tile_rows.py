@@ -61,13 +61,13 @@ from appyc.passes.pass_context import PassContext
 SIZES = (1, 2, 4, 8)
 MOST_COPIES = 8
 MOST_REGISTERS = 64
-"""Of the 255 that a thread can have: those that hold what a tile loads."""
+"""The most registers of a thread, of 255, that hold what a tile loads."""
 MOST_NODES = 6000
 """The most nodes of all iterations of a tile."""
 MOST_CHOICE = 300
 """The most nodes of a value that conditions choose: values that are read several times are written out each time."""
 FEWEST_ELEMENTS = FEWEST_LANES // 2
-"""Of a row: shorter ones leave most lanes idle."""
+"""The fewest elements of a row: shorter rows leave most lanes idle."""
 GAIN = 0.9
 """The most that a tile may move for an element, in parts of what is moved without."""
 

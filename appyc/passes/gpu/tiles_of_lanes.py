@@ -36,7 +36,7 @@ def tile_of(rows: Symbol, use: LaneUse, is_crossed: bool) -> Tile:
 
 
 def rows_of(tile: Tile, lanes: Var) -> Expr:
-    """How many rows a program has: `Tile.count` as an expression."""
+    """The number of rows of a program: `Tile.count` as an IR expression."""
     loc = lanes.loc
     many = Binary("//", integer(tile.lanes, loc), lanes, loc=loc)
     return Select(less(lanes, integer(tile.below, loc)), many, integer(1, loc), loc=loc)

@@ -1,4 +1,4 @@
-"""What kernels cannot do, refused, rewritten or dropped: calls, limited lanes, sums that must not wrap, scans and
+"""Refuses, rewrites or drops what kernels cannot do: calls, limited lanes, sums that must not wrap, scans and
 products of complex numbers, worker counts."""
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def products_of_reals(fn: Function, ctx: PassContext) -> Function:
 
 
 def count_workers(fn: Function, ctx: PassContext) -> Function:
-    """How many programs a GPU has room for: no need to know which GPU, if they are more than enough."""
+    """The function with the number of workers replaced by a number of programs that is more than enough for
+    any GPU."""
 
     def rule(node: Node) -> Node:
         return integer(PROGRAMS, node.loc) if isinstance(node, Workers) else node

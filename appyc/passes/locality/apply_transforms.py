@@ -126,7 +126,7 @@ class _Request:
         return self.with_rest(unroll(self.loop, self.transform.sizes[0], NameSupply.after(self.fn)))
 
     def with_rest(self, loops: tuple[For, For]) -> tuple[Stmt, ...]:
-        """Both loops, of which reports show the first."""
+        """The transformed loop and the loop over the remaining iterations; reports show only the first."""
         pairs = zip(loops_of(loops[1]), loops_of(self.loop), strict=True)
         self.ctx.copies.update((rest.var, loop.var) for rest, loop in pairs)
         return loops

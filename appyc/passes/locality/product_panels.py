@@ -45,9 +45,9 @@ PANEL = 128
 are too large. (At 1000 rows each costs about an eighth.)"""
 
 WIDE_PANEL = 2048
-"""The same where a panel's products are triangles, without a residual: a bound on the memory, since each
-edge between panels costs. (Measured on a Xeon: of 1200 rows, panels of 512 cost an eighth, and their elements did not
-stay in a core's cache either.)"""
+"""Rows of a panel whose products are triangles, without a residual: a bound on the memory, since each edge
+between panels costs. (Measured on a Xeon: of 1200 rows, panels of 512 cost an eighth, and their elements did
+not stay in a core's cache either.)"""
 
 WORTH = 2 * PANEL
 """The least number of rows for which the rectangles are larger than the residual triangles."""
@@ -68,7 +68,8 @@ class _Panel:
         return self._at(bound, first=(slope >= 0) == of_all)
 
     def highest(self, bound: Expr, *, of_all: bool) -> Expr:
-        """The same for an upper bound, where it is highest or lowest."""
+        """The greatest value of an upper bound among the panel's rows (`of_all`: their union), or its least
+        (their intersection)."""
         slope = slope_of(bound, self.panels.cut)
         return self._at(bound, first=(slope < 0) == of_all)
 
@@ -90,7 +91,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     inner = list(panels.inner.body)
     replaced: dict[int, tuple[Stmt, ...]] = {}
     for found in panels.sums:
-        apart, instead = _of_sum(panel, found, versions)
+        apart, instead = _panel_sum(panel, found, versions)
         body += apart
         replaced[found.at] = replaced.get(found.at, ()) + instead
     statements = tuple(s for at, stmt in enumerate(inner) for s in replaced.get(at, (stmt,)))
@@ -123,10 +124,11 @@ def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> F
     return replace(outer, lo=lo, hi=panel.end, body=statements)
 
 
-def _of_sum(
+def _panel_sum(
     panel: _Panel, found: ProductSum, versions: ProductVersions
 ) -> tuple[list[Stmt], tuple[Stmt, ...]]:
-    """What computes a panel's part of a sum in memory, and what then stands where the sum did."""
+    """The statements that compute a panel's part of a sum in memory, and those that replace the sum's
+    loop."""
     panels, loop, loc = panel.panels, found.loop, found.loop.loc
     across = panels.across
     lo, hi = panel.lowest(across.lo, of_all=True), panel.highest(across.hi, of_all=True)

@@ -80,7 +80,8 @@ class _Group:
         return replace(self.steps.columns, lo=self._from(self.steps.columns))
 
     def near(self) -> tuple[For, ...]:
-        """What a step does to columns before the end, and to rows before it in all others."""
+        """The loops of a step over the columns before the group's end, and over the rows before it in the
+        other columns."""
         rows, columns = self.steps.rows, self.steps.columns
         until = [replace(n, hi=smaller(self.end, n.hi)) for n in (rows, columns)]
         body = columns.body

@@ -64,7 +64,7 @@ _Piece: TypeAlias = tuple[ir.For, tuple[ColumnSum, ...]]
 """A loop over columns, with its loops down the columns."""
 
 REACH = 8
-"""How many statements back the search for loops over the same rows extends."""
+"""The number of preceding statements that are searched for loops over the same rows."""
 
 
 def tile_column_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -202,7 +202,8 @@ class _ColumnTiling:
     def _rewritten(
         self, columns: ir.For, allocs: list[ir.Alloc], pieces: Sequence[_Piece], loops: Sequence[ir.For]
     ) -> ir.If | None:
-        """Both versions; None where blocks would wait for each other. Other loops run with the first piece."""
+        """The blocked and the original loops, under a test of the number of rows; None where the loop over
+        blocks would carry a dependence. The other loops run with the first piece."""
         if loops and not pieces[0][1]:
             return None
         inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]

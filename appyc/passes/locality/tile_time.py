@@ -105,7 +105,7 @@ class _Tiling:
     ctx: PassContext
 
     def versions(self) -> ir.Stmt:
-        """Both versions, under the test that selects one."""
+        """The tiled and the original time loop, under the test that selects one."""
         loop, loc = self.time, self.time.loc
         trips = trip_count(loop.lo, loop.hi, 1)
         tests = [ir.Compare(">=", trips, scaled(_threads(loc), 2), loc=loc),

@@ -15,7 +15,8 @@ from appyc.ir.visit import contains, scalars_read, scalars_written, walk
 
 
 def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) -> Refusal | None:
-    """Why no two iterations of a nest may be exchanged, whatever elements they access. exact: sums keep their order."""
+    """The reason, apart from array dependences, why the iterations of a nest cannot be permuted; None where
+    there is none. exact: sums keep their order."""
     body = loops[-1].body
     bounds = [bound for loop in loops for bound in loop.bounds]
     if contains(bounds, Load) or scalars_read(bounds) & scalars_written(body):
@@ -56,7 +57,8 @@ def keeps_sums(band: Band) -> bool:
 def why_not_reorder(
     loops: tuple[For, ...], legality: Legality, breaks: Callable[[Direction], bool], *, exact: bool
 ) -> Refusal | None:
-    """Why the iterations of a nest may not run in another order. breaks: whether that reverses a dependence."""
+    """The reason why the iterations of a nest cannot be reordered; None where they can. breaks: whether the
+    new order reverses a dependence of this direction."""
     if len(loops) > MAX_LOOPS:
         return Refusal(
             f"the directions of dependences are found for up to {MAX_LOOPS} loops, not {len(loops)}"

@@ -24,7 +24,7 @@ from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 
 
 def why_not_skew(outer: For, inner: For) -> str | None:
-    """Why the nest has no such form, whatever its dependences are."""
+    """The reason, apart from dependences, why a nest cannot be skewed; None where there is none."""
     if (outer.step, inner.step) != (1, 1):
         return "a step is not 1"
     if outer.var in scalars_read(inner.bounds):

@@ -30,7 +30,8 @@ from appyc.passes.node_builders import both, integer, zero
 
 
 def zeros_before(arrays: Collection[Symbol], before: Sequence[Stmt]) -> Alloc | None:
-    """Where the last of some arrays is made, of zeros, among the statements before a loop; None if these access it."""
+    """The last allocation, among the statements before a loop, that makes one of some arrays of zeros; None
+    where there is none, or where a statement after it accesses the array."""
     for at, stmt in reversed(list(enumerate(before))):
         if isinstance(stmt, Alloc) and stmt.zero and stmt.array in arrays:
             return None if any(is_access_to(n, stmt.array) for n in walk(before[at + 1 :])) else stmt

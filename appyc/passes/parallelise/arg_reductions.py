@@ -103,7 +103,8 @@ class Extreme:
 
 
 def first_extremes(nest: ir.For) -> list[Extreme]:
-    """Those of a nest that it reads and sets nowhere else, so that parts of its iterations can search alone."""
+    """The searches for a first extreme in a nest whose scalars are neither read nor set elsewhere in it, so
+    that parts of its iteration domain can be searched independently."""
     reads, writes = Counter(scalar_reads(nest.body)), Counter(scalar_writes(nest.body))
     out = []
     for loop in loops_of(nest):
@@ -169,7 +170,8 @@ def _forwarded(branch: ir.If) -> ir.If:
 
 
 _New: TypeAlias = tuple[list[ir.Stmt], ir.Stmt, list[ir.Stmt]]
-"""What comes before the loop, instead of the conditional statement, and behind the loop."""
+"""The statements before the loop, the one that replaces the conditional statement, and those behind the
+loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,8 @@ def _best_of(stmt: ir.If, again: Recomputable) -> _Best | None:
 
 
 def _relation(cond: ir.Expr, assign: ir.Assign) -> str | None:
-    """How the assigned value compares with what the scalar held, where that is the condition."""
+    """The operator that compares the assigned value with the scalar's old value, where the condition is that
+    comparison; else None."""
     if not isinstance(cond, ir.Compare) or cond.op in ("==", "!="):
         return None
     if cond.lhs == assign.value and isinstance(cond.rhs, ir.Var) and cond.rhs.symbol == assign.target:

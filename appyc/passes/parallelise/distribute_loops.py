@@ -80,7 +80,7 @@ def distribution(graph: StatementGraph) -> list[tuple[int, ...]] | None:
 
 @dataclass
 class _Plan:
-    """How one loop body is distributed."""
+    """The distribution of one loop body over several loops."""
 
     graph: StatementGraph
 

@@ -86,7 +86,8 @@ def _is_short(loop: For) -> bool:
 
 
 def _points(legality: Legality, loop: For) -> list[tuple[str, Expr]]:
-    """Where the second part begins, and where the third does, if there is one; empty where it is not to be cut."""
+    """The start of the second part of a loop's range, and of the third if there is one; empty where the range
+    is not split."""
     if legality.scalars[loop.var].carried or legality.judge(loop).verdict is not Verdict.CARRIED:
         return []
     conflicts: list[Conflict] = []

@@ -124,7 +124,8 @@ def is_wanted(loop: ir.For, ctx: PassContext) -> bool:
 
 
 def in_chunks(loop: ir.For, ctx: PassContext, names: NameSupply) -> list[ir.Stmt]:
-    """What stands for a loop with scans: chunks in parallel where it is long enough, else the loop."""
+    """The statements that replace a loop with scans: parallel chunks where its trip count is large enough,
+    else the loop."""
     return _Chunked(loop, ctx, names).build()
 
 

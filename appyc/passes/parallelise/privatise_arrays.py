@@ -113,7 +113,7 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
 
 
 def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply) -> _Plan | Refusal:
-    """How one array is privatised, or why it cannot be."""
+    """The privatisation of one array, or the reason why it cannot be privatised."""
     for access in {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}.values():
         if flow.sees(access) is Sees.EITHER:
             return _refused("an iteration may read an element that it has not written", access.loc)

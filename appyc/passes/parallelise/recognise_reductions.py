@@ -67,7 +67,7 @@ def _with_updates(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 def with_updates(body: tuple[ir.Stmt, ...], ctx: PassContext) -> tuple[ir.Stmt, ...]:
-    """The same for some statements."""
+    """The statements with assignments and stores of the form of a reduction as updates."""
     return _with_updates(ir.Function("part", (), body, loc=body[0].loc), ctx).body
 
 
@@ -95,7 +95,8 @@ def _without_kept_elements(fn: ir.Function) -> ir.Function:
 
 
 def _kept_for(store: ir.Store, before: Sequence[ir.Stmt], once: Set[ir.Symbol]) -> int | None:
-    """Where, among the statements before a store, its element is loaded into a scalar that it alone reads."""
+    """The position, among the statements before a store, of the load of its element into a scalar that only
+    the store reads; None where there is none that can be moved to the store."""
     used, fixed = once & scalars_read(store.value), scalars_read(store.index)
     raises = may_raise(store.value)
     for at in reversed(range(len(before))):
@@ -207,7 +208,7 @@ def _from_sum(target: _Target, value: ir.Binary, loc: Loc) -> tuple[ir.Stmt, ...
 
 
 def _negative(difference: ir.Binary) -> ir.Expr:
-    """What a difference adds."""
+    """The negated subtrahend of a difference: the value to add instead."""
     term = difference.rhs
     if not difference.trap:
         return ir.Unary("-", term, loc=term.loc)

@@ -96,7 +96,7 @@ class Totals:
 
     @property
     def reductions(self) -> tuple[ir.Reduction, ...]:
-        """What the chunks combine into besides their totals."""
+        """The reductions of the chunks beside their totals."""
         return () if self.largest is None else (ir.Reduction("maximum", self.largest),)
 
     def arrays(self) -> list[ir.Symbol]:

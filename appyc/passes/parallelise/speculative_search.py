@@ -25,13 +25,14 @@ FIRST_BLOCK = 256
 """Iterations that are tested together at first, in less time than fifty in order."""
 
 FIRST_LONG_BLOCK = 8
-"""The same where an iteration has loops of its own."""
+"""Iterations of the first block where an iteration has loops of its own."""
 
 LAST_BLOCK = 1 << 20
 """Blocks double up to this length: speculative tests are no more than those before, and threads get enough work."""
 
 LAST_WORKING_BLOCK = 1 << 18
-"""The same where the iterations have work besides the test: its operands are still in a cache after the test."""
+"""The longest block where the iterations have work besides the test, so that its operands are still in a
+cache after the test."""
 
 
 def speculative_search(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -176,7 +177,7 @@ class _Search:
         return self._copy(replace(self.loop, lo=lo, hi=hi, body=body, clauses=clauses))
 
     def _work(self, lo: ir.Expr, hi: ir.Expr) -> tuple[ir.Stmt, ...]:
-        """What the iterations before `hi` do."""
+        """The statements that do the work of the iterations from `lo` to before `hi`."""
         if not self.work:
             return ()
         if self._works():

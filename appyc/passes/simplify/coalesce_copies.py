@@ -44,8 +44,8 @@ def coalesce_copies(fn: Function, ctx: PassContext) -> Function:
 
 
 def _definition(block: list[Stmt], source: Symbol, target: Symbol, reads: int) -> int | None:
-    """Where a block assigns a scalar, if another one may be assigned there as well as at the end: the statements
-    behind it have all reads of the one, of which there are so many, and do not know the other."""
+    """The position of the assignment to `source` in a block, if `target` may be assigned there instead: the
+    statements behind it contain all `reads` of `source`, and neither read nor write `target`. Else None."""
     for at in range(len(block) - 1, -1, -1):
         stmt = block[at]
         if isinstance(stmt, Assign) and stmt.target == source:

@@ -66,7 +66,8 @@ def common_subexpressions(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 def equal_lengths(fn: ir.Function, ctx: PassContext) -> ir.Function:
-    """The same for arguments that may share memory, for integers that no store changes."""
+    """The function with later scalars read from the first one that has their value, among integers that no
+    store changes. It is valid where arguments may share memory."""
     return _numbered(fn, _PURE)
 
 

@@ -22,7 +22,7 @@ class Counted:
 
 
 Ranges: TypeAlias = Mapping[Symbol, Counted]
-"""Of the variables of the loops around that count in steps of 1."""
+"""The ranges of the variables of the enclosing loops of step 1."""
 
 
 def rewrite_in_ranges(

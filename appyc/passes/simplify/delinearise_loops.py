@@ -189,7 +189,8 @@ def _is_length(divisor: ir.Expr, end: ir.Expr) -> bool:
 
 
 def _quotient_of(node: ir.Binary, var: ir.Symbol) -> _Quotient | None:
-    """What a division divides; None where that is not the variable plus an offset."""
+    """The offset from the loop variable and the divisor of a division; None where the dividend is not the
+    variable plus an offset."""
     rest = offset_from(node.lhs, var)
     if rest is None or terms_with(rest, frozenset({var})):
         return None

@@ -89,7 +89,8 @@ def _without_choice(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | No
 
 
 def _merged(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
-    """The same whatever it costs; None where the two differ in more than an operand."""
+    """`one if cond else other` by a mask, regardless of cost; None where the two differ in more than an
+    operand."""
     if one == other:
         return one
     match one, other:

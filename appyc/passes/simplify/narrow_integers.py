@@ -60,7 +60,7 @@ def _is_cut(node: ir.Node) -> TypeGuard[ir.Binary]:
 
 
 class _Values(ValuesBefore):
-    """What is narrowed, by the bounds of scalars before each statement."""
+    """Narrows integer operations, by the bounds of scalars before each statement."""
 
     def narrowed(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         """The statements of a loop with what is cut to 32 bits computed in 32 bits."""

@@ -92,7 +92,7 @@ def _shift_of(stmt: Assign) -> int | None:
 
 
 def _step_of(body: tuple[Stmt, ...], symbol: Symbol) -> int | None:
-    """By how much every run of the block moves the scalar; None where runs differ."""
+    """The constant that every execution of a block adds to a scalar; None where executions differ."""
     total = 0
     for stmt in body:
         if symbol not in scalars_written(stmt):
@@ -131,7 +131,7 @@ def _replaced(
 
 
 def _number_of_iteration(loop: For) -> Expr:
-    """How many iterations have run, in terms of the loop's variable."""
+    """The number of iterations before the current one, in terms of the loop's variable."""
     size = abs(loop.step)
     done = trip_count(loop.lo, Var(loop.var, loc=loop.loc), loop.step // size)
     return done if size == 1 else Binary("//", done, integer(size, loop.loc), loc=loop.loc)

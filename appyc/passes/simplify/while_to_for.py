@@ -126,7 +126,8 @@ def _end(op: str, bound: ir.Expr) -> ir.Expr | None:
 
 
 def _step_of(symbol: ir.Symbol, body: tuple[ir.Stmt, ...]) -> tuple[int, int] | None:
-    """Where the body moves the counter, and by how much: once, in every iteration that goes on."""
+    """The position of the statement that increments the counter, and the increment; None unless every
+    iteration that continues executes it exactly once."""
     for at, stmt in enumerate(body):
         if symbol not in scalars_written((stmt,)):
             if has_own((stmt,), ir.Continue):

@@ -40,7 +40,7 @@ def forward_copies(fn: Function, ctx: PassContext) -> Function:
 class _Copies:
     def __init__(self, fn: Function) -> None:
         self.uses = Counter(symbol for node in walk(fn) for symbol in {*own_symbols(node)})
-        """How many nodes name an array: its allocation, its stores, its loads, and what else."""
+        """The number of nodes that name each array: its allocation, stores, loads and all others."""
         self._known: dict[int, tuple[Stmt, frozenset[Symbol]]] = {}
 
     def _symbols(self, stmt: Stmt) -> frozenset[Symbol]:

@@ -68,7 +68,7 @@ additions begin before the first one ends."""
 
 
 def plan_dots(loop: For) -> Dots | None:
-    """How a loop (and the one right inside it) is jammed, or None where it is not."""
+    """The plan for jamming a loop of sums (and the loop directly inside it); None where it is not jammed."""
     if len(loop.body) == 1 and isinstance(loop.body[0], For):
         columns = loop.body[0]
         plan = _plan(columns)

@@ -45,8 +45,8 @@ from appyc.ir.visit import (
 from appyc.passes.node_builders import begun, counting, integer, less, negated, zero
 
 FEW = 2
-"""At most this many active lanes finish a loop sequentially, in order: a step of all lanes takes the time of two or
-three steps of a single lane."""
+"""The number of active lanes up to which they finish a loop one after another: a step of all lanes takes the
+time of two or three steps of a single lane."""
 
 
 def expand_lanes(
@@ -120,7 +120,7 @@ class _Runs:
         out.append(ir.If(less(integer(0, loc), ir.Var(going, loc=loc)), (each,), loc=loc))
 
     def _alone(self, body: tuple[ScheduledStmt, ...]) -> tuple[ir.Stmt, ...]:
-        """What one lane does by itself."""
+        """The statements of a single active lane."""
         out: list[ir.Stmt] = []
         for stmt in body:
             loc = stmt.loc
@@ -252,8 +252,8 @@ def _plain(expr: ir.Expr) -> ir.Expr:
 
 
 def _flags_at_once(node: ir.Node) -> ir.Node:
-    """Both sides of `and`, `or` and choices between flags: reads in them have their masks, and C compilers make
-    branches of what they may leave out."""
+    """The logical operators and selects of bools as bitwise operations that evaluate both sides. Reads in
+    them have masks, and C compilers make branches of operands that need not be evaluated."""
     match node:
         case ir.Logical(op, lhs, rhs):
             return ir.Binary("&" if op == "and" else "|", lhs, rhs, loc=node.loc)

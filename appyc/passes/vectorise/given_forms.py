@@ -54,8 +54,8 @@ def given_form(loop: Symbol, form: Form | None, asked: Asked) -> Form | None:
 
 
 def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSchedule:
-    """What was decided about a loop, without what its line leaves out: stores past the caches, few iterations in
-    order."""
+    """The schedule of a loop without the optional parts that its line of the given schedule omits, such as
+    non-temporal stores and the limit below which iterations run in order."""
     words = asked.get(loop)
     if words is None:
         return found

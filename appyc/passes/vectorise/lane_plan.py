@@ -44,15 +44,15 @@ GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
 LONE_GROUPS = (8, 4, 2, 1)
-"""The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
-for the remainder."""
+"""Vectors in a strip where there are no rows: a long strip, because each row of memory is visited only once,
+and shorter ones for the remainder."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
 
 
 def plan_lanes(loop: ir.For) -> OuterLanes | None:
-    """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
+    """The plan for a loop whose iterations become lanes (or rows around lanes); None where they do not."""
     found = [(at, s, plan) for at, s in enumerate(loop.body) if isinstance(s, ir.For) and (plan := _plan(s))]
     if not found or not is_independent(loop):
         return _plan(loop)
@@ -73,7 +73,8 @@ def is_independent(loop: ir.For) -> bool:
 
 
 def _may_stand_side_by_side(loop: ir.For) -> bool:
-    """The same, but that iterations may combine into scalars."""
+    """True where the iterations may run in any order or in lanes, without a last value. Reductions are
+    allowed."""
     if loop.mode is ir.LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
         return False
     return loop.step == 1 and not loop.last
@@ -103,8 +104,8 @@ def is_block_of(loop: ir.For, rows: ir.Symbol) -> bool:
 
 
 def _shared_loads(rows: ir.For, lanes: ir.For) -> int:
-    """How many vectors an iteration of the loop inside the lanes loads that are the same for all rows; 0 where there is
-    no such loop, or several, or where rows differ in their bounds."""
+    """The number of vectors that an iteration of the loop inside the lanes loads and that are the same for
+    all rows; 0 where there is not exactly one such loop, or where its bounds differ between rows."""
     inner = loops_of(lanes.body)
     if len(inner) != 1 or inner[0].step != 1:
         return 0
@@ -209,7 +210,8 @@ class LaneCheck:
         return scalars_read(expr).isdisjoint({self.var, *self.scalars})
 
     def step(self, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> int:
-        """By how many elements two lanes are apart, 1 or -1; 0 where it is anything else, or not the same for all."""
+        """The distance in elements between the accesses of adjacent lanes, 1 or -1; 0 for any other or a
+        varying distance."""
         along = len(index) - 1 if array.array.layout is Layout.C else 0
         is_same = all(self.uniform(i) for axis, i in enumerate(index) if axis != along)
         return (

@@ -114,10 +114,10 @@ def _divides(e: ir.Binary) -> bool:
 
 
 class _Lanes:
-    """What is narrowed in one loop.
+    """Narrows the integers of one loop's lanes.
 
-    chosen: the scalars of an iteration's own that are. dtype: their type, None where nothing is narrowed. wide: what
-    stands for a chosen scalar where an int64 is needed.
+    chosen: the private scalars that are narrowed. dtype: their narrow type, None where nothing is narrowed. wide: the
+    int64 expression for a chosen scalar.
     """
 
     def __init__(
@@ -198,7 +198,8 @@ class _Lanes:
         return None if one is None or other is None else hull(own, hull(one, other))
 
     def _limits(self, e: ir.Compare, box: Box) -> Range | None:
-        """What is compared with a loop-invariant number has a range: the number may as well be right outside it."""
+        """The range of an expression that is compared with a loop-invariant number, extended by one on each
+        side, to which that number can be clamped; None where the comparison is of another kind."""
         for one, other in ((e.lhs, e.rhs), (e.rhs, e.lhs)):
             is_fixed = isinstance(other, ir.Var) and other.symbol not in self.changing
             if is_fixed and self._is_mixed(one) and (found := self._range(one, box)) is not None:

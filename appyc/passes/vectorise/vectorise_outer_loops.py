@@ -206,7 +206,8 @@ class _Masking:
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
 
     def _start(self, reduction: ir.Reduction) -> ir.Expr:
-        """What a lane combines into first; where combining twice changes nothing, what is there already."""
+        """The start value of a lane's partial result: the scalar's current value where the operator is
+        idempotent, else the operator's identity."""
         symbol, loc = reduction.symbol, self.loop.loc
         if reduction.op in ("+", "*", "^"):
             return start_of_sum(reduction.op, symbol.dtype, loc)
