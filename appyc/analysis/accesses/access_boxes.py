@@ -18,7 +18,7 @@ from appyc.errors import Note, UnsupportedError
 from appyc.ir.nodes import Function, Symbol
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
-"""For each axis the first index and the one after the last."""
+"""A box of array indices: for each axis the first index and the one after the last."""
 
 _MARK = "the index"
 
@@ -32,10 +32,11 @@ WHOLE = 128 << 20
 
 @dataclass(slots=True)
 class Region:
-    """What is touched of one array. boxes: of each access. parts: fewer boxes, which hold all of these. touched: a box
-    around them, that of whole axes along which an index may be negative; None where nothing is touched, and so of
-    written. named: axes along which elements of arrays are indices, of an array of more than WHOLE bytes that is only
-    read. is_overwritten: surely every element of it is written, and none is read."""
+    """The parts of one array that are accessed. boxes: of each access. parts: fewer boxes, which hold all of
+    these. touched: a box around them, that of whole axes along which an index may be negative; None where
+    nothing is accessed. written: the same of the writes. named: axes along which elements of arrays are
+    indices, of an array of more than WHOLE bytes that is only read. is_overwritten: surely every element of
+    it is written, and none is read."""
 
     parts: list[Box] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
@@ -101,7 +102,7 @@ class Regions:
         return self._known[key]
 
     def _names(self, *things: isl.Set) -> frozenset[str]:
-        """What they depend on beside loop variables."""
+        """The names in some sets that are not loop variables."""
         names = {name for thing in things for name in self._sets.names(thing)}
         return frozenset(name for name in names if self._found.affine.names[name].loop is None)
 

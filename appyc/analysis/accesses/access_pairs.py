@@ -97,7 +97,8 @@ class Meetings:
         return known
 
     def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
-        """Those pairs of which the first is in an earlier iteration; `nothing` itself where there are none."""
+        """The subset of iteration pairs whose first iteration precedes the second; the object `nothing` where
+        it is empty."""
         var = self.found.variables[loop.var]
         earlier, later = self.sets.parameter(var), self.sets.parameter(var + SECOND)
         pairs = pairs.intersect(earlier.lt_set(later) if loop.step > 0 else earlier.gt_set(later))
@@ -140,8 +141,8 @@ class Meetings:
         return self._taken[key]
 
     def free_if(self, loop: For, source: Access, sink: Access) -> isl.Set | None:
-        """For which parameters the accesses do not conflict, where the parts of an index tell that
-        for some only."""
+        """The parameters for which two accesses do not conflict, found from the parts into which a subscript
+        with products is taken apart; None where the parts show it for no parameters."""
         for axis, taken in enumerate(self._parts(loop, source, sink)):
             if taken is None or taken.holds is None:
                 continue

@@ -141,7 +141,7 @@ class AccessCollector:
         return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
 
     def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
-        """Both, in few pieces; None where that takes many."""
+        """The intersection of a domain with a condition; None where it has too many disjuncts."""
         narrowed = domain.intersect(holds)
         if narrowed.n_basic_set() > MAX_DISJUNCTS:
             narrowed = narrowed.coalesce()
@@ -275,7 +275,8 @@ class AccessCollector:
         )
 
     def _if(self, stmt: ir.If, domain: isl.Set) -> Truth:
-        """Both branches, and what the scalars are after them. Returns where the condition held."""
+        """Visits both branches and joins the states of the scalars after them. Returns where the condition
+        may hold and may fail."""
         self.expression(stmt.cond, domain)
         truth = self._truth(stmt.cond)
         before = self.state

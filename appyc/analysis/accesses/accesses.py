@@ -50,7 +50,7 @@ class Access:
 
     @property
     def deed(self) -> str:
-        """What it does, as messages say it."""
+        """The verb for this access in messages."""
         return {"read": "reads", "write": "writes", DRAW: "draws from", RESIZE: "resizes"}.get(
             self.op, "updates"
         )

@@ -123,7 +123,8 @@ def _strides(both: list[dict[Factors, int]], is_shared: Callable[[str], bool]) -
 
 
 def _quotient(large: Factors, small: Factors) -> Factors | None:
-    """What a product has to be multiplied by to give a larger one."""
+    """The quotient of two products of factors; None where they do not divide, or where the larger one is this
+    product or has a factor twice."""
     if len(set(large)) < len(large):
         return None  # i*(i - 1)/2
     rest = list(large)
@@ -222,7 +223,8 @@ class _Pair:
     def _starts(
         self, first: Subscripts, second: Subscripts, is_shared: Callable[[str], bool]
     ) -> Iterator[Subscripts]:
-        """Where the ranges of the parts may begin: at 0, or at the least value of either index."""
+        """The candidates for the start of the parts' ranges: 0, or the least values of the parts of either
+        index."""
         yield tuple(self.affine.sets.constant(0) for _ in first)
         if self.positive:
             return
@@ -240,7 +242,7 @@ class _Pair:
         return cases[0] if cases else None
 
     def _outside(self, values: Subscripts, starts: Subscripts) -> isl.Set:
-        """Where a part other than the first is not within its extent from its start."""
+        """The set on which a part other than the first lies outside the extent that begins at its start."""
         out = self.affine.sets.nothing
         for level in range(1, len(values)):
             large, small = self.strides[level - 1], self.strides[level]
@@ -254,7 +256,7 @@ class _Pair:
         return bool(self.affine.possible(domain.intersect(outside)).is_empty())
 
     def _condition(self, domain: isl.Set, outside: isl.Set) -> isl.Set | None:
-        """For which parameters no iteration is outside; None where some always is."""
+        """The parameters for which no iteration of the domain is in `outside`; None where there are none."""
         happens = self.affine.settled(self.affine.possible(domain))
         fails = self.affine.settled(self.affine.possible(domain.intersect(outside)))
         if happens.is_subset(fails):

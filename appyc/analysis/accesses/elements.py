@@ -102,7 +102,8 @@ def accesses_by_node(loop: ir.For, dependences: Dependences) -> dict[int, Access
 def _surely_touched(
     loop: ir.For, nest: tuple[ir.For, ...], changing: set[ir.Symbol], written: set[ir.Symbol]
 ) -> Iterator[tuple[AccessNode, tuple[ir.For, ...]]]:
-    """What every iteration touches, given that the loops of the nest all run."""
+    """The accesses that every iteration of a loop performs, each with the loops around it, provided that the
+    loops of the nest have iterations."""
     for stmt in loop.body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
         if isinstance(stmt, ir.For) and is_invariant(stmt.bounds, changing, written):

@@ -140,7 +140,8 @@ class _Flow:
 
     @property
     def completing(self) -> set[ir.Symbol] | None:
-        """What is assigned on every path that ends an iteration, those by `continue` among them."""
+        """The scalars that are assigned on every path that ends an iteration, paths by `continue`
+        included."""
         return _meet(self.always, self.leaving)
 
 
@@ -233,7 +234,8 @@ def _statement_flow(
 
 
 def _expose(inner: _Flow, flow: _Flow, assigned: set[ir.Symbol]) -> None:
-    """What a block inside reads of what was there before it."""
+    """Adds the upward-exposed reads of an inner block to those of the enclosing one, but for scalars that are
+    already assigned there."""
     for symbol, loc in inner.exposed.items():
         if symbol not in assigned:
             flow.exposed.setdefault(symbol, loc)
@@ -279,7 +281,7 @@ def live_after(fn: ir.Function) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
 
 @dataclass(frozen=True, slots=True)
 class _Exits:
-    """What is live where `break` and `continue` lead."""
+    """The live scalars at the targets of `break` and `continue`."""
 
     on_break: frozenset[ir.Symbol]
     on_continue: frozenset[ir.Symbol]
@@ -307,7 +309,7 @@ class _Liveness:
         return live
 
     def statement(self, stmt: ir.Stmt, live: frozenset[ir.Symbol], exits: _Exits) -> frozenset[ir.Symbol]:
-        """What is live before the statement, given what is live after it."""
+        """The scalars that are live before a statement, given those that are live after it."""
         match stmt:
             case ir.Assign():
                 return (live - {stmt.target}) | scalars_read(stmt.value)
@@ -335,7 +337,7 @@ class _Liveness:
     def _loop(
         self, loop: ir.For | ir.While, after: frozenset[ir.Symbol], head: frozenset[ir.Symbol]
     ) -> frozenset[ir.Symbol]:
-        """What is live at the head of a loop, which tests `head` before every iteration."""
+        """The scalars that are live at the head of a loop. head: the scalars that its condition reads."""
         live = after | head | self._needs(loop)
         if self._recording:
             self.block(loop.body, live, _Exits(after, live))

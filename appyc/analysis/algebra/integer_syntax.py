@@ -1,4 +1,5 @@
-"""What the text of a function says of its operations on Python ints, whatever bounds its parameters have."""
+"""Facts about a function's operations on Python ints that follow from its text, whatever bounds its
+parameters have."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def _counters(fn: Function) -> tuple[Symbol, ...]:
 
 
 def added_in(node: Assign) -> Expr | None:
-    """What `s = s + e` and `s = s - e` add, where e does not read s."""
+    """The increment `e` of `s = s + e` or `s = s - e`, where it does not read `s`; else None."""
     match node.value:
         case Binary(op="+" | "-", lhs=Var(symbol=symbol), rhs=other) if symbol == node.target:
             pass

@@ -21,10 +21,10 @@ SECOND = "'"
 """Marks the names that belong to the second of two instances."""
 
 MOST_BOUNDED = 8
-"""How many names of inner loops, each by one of its bounds, are tried to be replaced in a difference."""
+"""The most replacements of inner loop variables by one of their bounds that are tried in a difference."""
 
 Bounds: TypeAlias = tuple[Sequence[LinearForm[str]], Sequence[LinearForm[str]]]
-"""What a name is at least, each of them, and what it is at most."""
+"""The lower bounds of a name, all of which hold, and its upper bounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from appyc.ir.visit import children, scalars_written
 _RING = ("+", "-", "*", "<<", "&", "|", "^")
 
 _STEPS = sorted({-1, 0, 1} | {s << bits for bits in (20, 31, 46, 52, 61) for s in (-1, 1)})
-"""Where widening stops."""
+"""The thresholds at which widening stops."""
 
 TESTED = tuple((low, (1 << bits) - 1) for low in (INT64[0], 1 - (1 << 61)) for bits in (62, 61))
 """Bounds that a loop may test of a scalar that it carries, the cheapest and loosest first. Beyond them Python runs the
@@ -51,7 +51,7 @@ COUNTER_ROUNDS = 4
 """After so many rounds scalars whose bounds still grow are taken for no counters."""
 
 WORK, ALWAYS = 10, 8_000
-"""How often each statement may be looked at, on average, and how many more in a function of any size."""
+"""The limit on visits of statements: WORK for each statement of a function, plus ALWAYS."""
 
 Occurrence = tuple[int, int]
 """A node, by `id`, and the loop in whose careful copy it stands, 0 for none."""
@@ -110,7 +110,7 @@ class OverflowAnalysis(Intervals):
 
     @property
     def looked_at(self) -> int:
-        """How many statements have been looked at, again and again."""
+        """The number of visits of statements so far."""
         return self.most_work - self.work
 
     def _run(self) -> None:
@@ -347,7 +347,7 @@ class OverflowAnalysis(Intervals):
                     self._look(part, box)
 
     def _look_where(self, cond: ir.Expr, holds: bool, e: ir.Expr, box: Box) -> None:
-        """The same for a part that is evaluated where a condition holds, or fails."""
+        """Visits a subexpression that is evaluated only where a condition holds (`holds`) or fails."""
         inside = narrowed(cond, holds, box)
         if inside is not None:
             outer, self.memo = self.memo, {}

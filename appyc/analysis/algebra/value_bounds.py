@@ -29,13 +29,14 @@ from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_writt
 Bounds: TypeAlias = tuple[float, float]
 
 Source: TypeAlias = ir.For | ir.Assign | ir.Update
-"""What gives a scalar its values."""
+"""The statements that give a scalar a value."""
 
 ANY: Bounds = (-math.inf, math.inf)
 NEVER_NEGATIVE: Bounds = (0, math.inf)
 
 EXACT_ROUNDS = 2
-"""How often the bounds of a scalar grow by what is assigned, before an end that grows is infinite."""
+"""The number of rounds in which an assignment may extend the bounds of a scalar; after them the growing end
+is infinite."""
 
 _UNIT = 1 + 1e-12
 """1, with room for the rounding of library functions."""
@@ -56,9 +57,9 @@ DRAWN: Mapping[str, Bounds] = dict.fromkeys(("random_standard_uniform", "python_
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known at a point of the program. bounds: of expressions. nonzero: expressions that are not 0. evaluated:
-    those that have been, and have not raised. indices: with the array and the axis that they are valid for, counted
-    from the end where they are negative."""
+    """Facts that hold at one point of the program. bounds: of expressions. nonzero: expressions that are not
+    0. evaluated: expressions that have been evaluated without raising. indices: index expressions with the
+    array and the axis for which they are in range, counted from the end where they are negative."""
 
     bounds: Mapping[ir.Expr, Bounds] = field(default_factory=dict)
     nonzero: frozenset[ir.Expr] = frozenset()
@@ -66,7 +67,7 @@ class Facts:
     indices: frozenset[tuple[ir.Symbol, int, ir.Expr]] = frozenset()
 
     def kept_in(self, body: ir.Node | Iterable[ir.Node]) -> Facts:
-        """Those that hold throughout a piece of code, since it changes nothing that they are about."""
+        """The facts that hold throughout a piece of code, because it changes nothing that they depend on."""
         body = [body] if isinstance(body, ir.Node) else list(body)
         written = scalars_written(body)
         made = arrays_made(body)
@@ -216,7 +217,7 @@ class ValueBounds:
                 return facts
 
     def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, holds: bool, facts: Facts) -> Facts:
-        """What it says of an expression that `expr op other` holds, or fails."""
+        """The facts with what follows for `expr` where `expr op other` holds (`holds`) or fails."""
         if isinstance(expr, ir.Const):
             return facts
         if holds == (op == "!=") and other.dtype.is_float and not self.is_finite(other, facts):
@@ -348,7 +349,7 @@ def _may_wrap(expr: ir.Expr) -> bool:
 
 
 def _radicand(expr: ir.Intrinsic | ir.Binary) -> ir.Expr | None:
-    """What a square root is taken of: x in `sqrt(x)` and `x ** 0.5`; None for what is none."""
+    """The radicand x of `sqrt(x)` or `x ** 0.5`; None for other expressions."""
     match expr:
         case ir.Intrinsic(name="sqrt", args=(arg,)) | ir.Binary("**", arg, ir.Const(value=0.5)) if (
             expr.dtype is DType.FLOAT64

@@ -9,7 +9,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import walk
 
 _WORK, _ALWAYS = 10, 8_000
-"""How often each node may be looked at, on average, and how many more in a function of any size."""
+"""The limit on visits of nodes: _WORK for each node of a function, plus _ALWAYS."""
 
 
 _LIMITS = sorted({limit for dtype in DType if dtype.is_integer for limit in limits(dtype)})

@@ -52,7 +52,7 @@ CALL_IN_LANES = 32
 library at hand has none such, the estimate is too low, and threads share a little less than they might."""
 
 _DEAR = {"/": (16, 8), "//": (20, 20), "%": (20, 20), "**": (CALL, CALL), "sqrt": (16, 8)}
-"""What costs more than one operation: in lanes, and one by one."""
+"""The costs of expensive operations, in lanes and one by one, in units of a simple operation."""
 
 _CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite",
                     "real", "imag", "conj", "complex", "copysign", "float_bits", "mulhi"})  # fmt: skip
@@ -61,7 +61,7 @@ _CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "i
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """As the fields of LoopCost."""
+    """The operations and gathers of an iteration; the fields are those of LoopCost."""
 
     vector: ir.Expr = NONE
     scalar: ir.Expr = NONE

@@ -86,7 +86,7 @@ def matrix_of_all_iterations(loop: For) -> Symbol | None:
 
 
 def _totals(*loops: For) -> int:
-    """How many scalars are combined into, in all of the loops together."""
+    """The number of distinct scalars that reductions in the loops combine into."""
     return len({n.target for n in walk(loops) if isinstance(n, Update) and not n.target.is_array})
 
 

@@ -12,7 +12,7 @@ from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 
 MAX_STATEMENTS = 12
-"""In lanes around other loops: what is more needs more registers than there are."""
+"""The most statements in lanes around other loops: more of them need more registers than there are."""
 
 
 def lanes_of(around: tuple[ir.For, ...], strides: Strides) -> ir.For | None:

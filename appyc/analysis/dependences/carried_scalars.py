@@ -1,4 +1,4 @@
-"""What a scalar is to a loop that carries it: the flag of a name, the length of a list, nearly a reduction."""
+"""Classes of scalars that a loop carries: the flag of a name, the length of a list, a near reduction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def grown_by(loop: For, symbol: Symbol) -> Symbol | None:
 
 
 def how_to_combine(loop: For, symbol: Symbol) -> str:
-    """What would make a reduction of a scalar that a loop carries."""
+    """The hint that says how a scalar that a loop carries could become a reduction."""
     name = symbol.name
     operators = {n.op for n in walk(loop.body) if isinstance(n, Update) and n.target == symbol}
     if len(operators) > 1:

@@ -35,8 +35,9 @@ MAX_FACTOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a nest does along an axis. loop: the one whose variable is the coordinate; None where all iterations have
-    the coordinate `at`. offsets: of the accesses to arrays that the time loop writes, with whether each writes."""
+    """The accesses of a nest along one axis. loop: the one whose variable is the coordinate; None where all
+    iterations have the coordinate `at`. offsets: the accesses to arrays that the time loop writes: array,
+    offset from the coordinate, and whether it is a write."""
 
     loop: For | None
     at: Expr

@@ -11,13 +11,14 @@ from appyc.ir.schedule import Scan
 
 
 def loop_text(var: Symbol, clauses: Clauses | None) -> str:
-    """What messages call a loop: "loop over 'i'", and by its slice where a pragma spoke of that: the program has no
-    name for the variable then."""
+    """The name of a loop in messages: "loop over 'i'", or by its slice where a pragma is on a statement about
+    that slice, since the program has no name for the variable then."""
     return f"loop over '{clauses.over if clauses is not None and clauses.over else var.name}'"
 
 
 def named(loop: For) -> str:
-    """The same for what was done with a loop: one that a statement about arrays became has no name in the program."""
+    """The name of a loop in remarks. A loop that comes from a statement about arrays has no name in the
+    program."""
     if loop.implied and not (loop.clauses is not None and loop.clauses.over):
         return "the statement's loop"
     return loop_text(loop.var, loop.clauses)
@@ -31,7 +32,8 @@ def iteration_text(loop: For, number: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a loop cannot be changed without a change of its results. notes: the accesses or jumps that it is about."""
+    """The reason why a transformation of a loop could change its results. notes: the accesses or jumps that
+    it is about."""
 
     reason: str
     notes: tuple[Note, ...] = ()

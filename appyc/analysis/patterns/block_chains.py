@@ -65,7 +65,8 @@ class Member:
         return self.writes <= fresh.temporary and not self.totals
 
     def reads(self, arrays: Collection[Symbol]) -> Iterator[tuple[Symbol, int | None]]:
-        """Where it reads some arrays: how far from its own row; None where that is no constant."""
+        """The reads of some arrays, each with its distance in rows from the member's own row; None where that
+        is not constant."""
         for node in walk(self.loop.body):
             if isinstance(node, Load) and node.array in arrays:
                 apart = distance(node.index[0], self.loop.var) if node.index else None

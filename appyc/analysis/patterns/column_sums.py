@@ -23,7 +23,7 @@ from appyc.ir.visit import (
 )
 
 MAX_SUMS = 6
-"""In one loop over columns."""
+"""The most sums in one loop over columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ def _column_sum(columns: For, at: int, loop: For) -> ColumnSum | None:
 
 
 def _plain_updates(columns: For, loop: For) -> tuple[Update, ...] | None:
-    """What the loop combines into scalars; None where that depends on what is computed for the column before."""
+    """The scalar reductions of a loop; None where they depend on values from the previous column, or where
+    the loop has other statements."""
     own: set[Symbol] = set()
     outside = scalars_written(columns.body)
     updates: list[Update] = []

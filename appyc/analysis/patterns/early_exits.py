@@ -123,7 +123,8 @@ def _straight(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
 
 
 def _test(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-    """Of a body with its jumps in tails, what decides whether it leaves: what raises does, what goes on is nothing."""
+    """The slice of a body, with its jumps in tail position, that decides whether it leaves the loop: raising
+    leaves it, and `continue` does not."""
 
     def ending(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
         if isinstance(stmt, ir.Continue):
@@ -134,7 +135,8 @@ def _test(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
 
 
 def what_shows(body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
-    """Of a body what can be told from outside: effects, and what sets the scalars in `live`."""
+    """The slice of a body that is visible from outside: its effects, and assignments to the scalars in
+    `live`."""
     return _slice(body, live, effects=True)
 
 
@@ -176,7 +178,8 @@ def _part(body: tuple[ir.Stmt, ...], needed: set[ir.Symbol], effects: bool) -> t
 
 
 def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | None:
-    """What keeps a test from being had for an iteration that the loop may never get to."""
+    """The reason why a test cannot be evaluated speculatively, for iterations that the loop may not reach;
+    None where it can."""
     for node in walk(test):
         match node:
             case ir.While() if not with_loops:

@@ -98,7 +98,7 @@ def added_up(loop: ir.For) -> tuple[ir.Update, ...]:
 
 
 def _added(store: ir.Store, value: ir.Expr) -> ir.Expr | None:
-    """What a store adds to the element that it writes."""
+    """The value that a store adds to the element that it writes; None where it does anything else."""
     match value:
         case (
             ir.Binary(op="+", lhs=ir.Load() as old, rhs=added)
@@ -235,7 +235,8 @@ def _cut(
 
 
 def _slope(bound: ir.Expr, limit: str, rows: ir.For, nest: tuple[ir.For, ...]) -> int | None:
-    """By how much a bound grows with the row, up to a limit if it has one; None where anything else is in it."""
+    """The slope of a bound in the row, which may be the `limit` (min or max) of two bounds; None where the
+    bound has other varying terms."""
     match bound:
         case ir.Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
             one, other = (_slope(part, "", rows, nest) for part in (lhs, rhs))
@@ -253,8 +254,8 @@ def _has_fixed_bounds(loops: tuple[ir.For, ...], nest: tuple[ir.For, ...] | None
 def _value_stored(
     body: tuple[ir.Stmt, ...], summed: ir.For, total: ir.Symbol, last: ir.Store
 ) -> ir.Expr | None:
-    """What statements in a row leave in one element, in terms of the sum (a read of `total`), of what was in the
-    element before and of what does not change; None where they do anything else.
+    """The value that statements in a row leave in one element, in terms of the sum (a read of `total`), the
+    element's old value and loop-invariant values; None where they do anything else.
 
     The element is the last store's; no other may be touched in its array, nor written in any.
     """

@@ -73,7 +73,7 @@ class Panels:
 
 
 def panels_of(outer: For, legality: Legality) -> Panels | None:
-    """How a nest is cut into panels; None where it cannot be, or is no triangle."""
+    """The division of a triangular nest into panels; None where it is not triangular or cannot be divided."""
     if not is_still(outer) or not is_fixed(outer.bounds, (outer,)):
         return None
     for inner in outer.body:
@@ -102,7 +102,7 @@ def _are_panels(panels: Panels) -> bool:
 
 
 def slope_of(bound: Expr, cut: For) -> int:
-    """By how much a bound that is a straight line grows with a loop's variable."""
+    """The coefficient of a loop's variable in a linear bound."""
     return coefficient(bound, cut.var) or 0
 
 
@@ -117,7 +117,7 @@ def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
 
 
 def _without(bounds: tuple[Expr, ...], cut: For) -> list[Expr]:
-    """What bounds are made of beside the variable of the loop that is cut."""
+    """The variables in some bounds other than that of the loop that is cut."""
     return [n for n in walk(bounds) if isinstance(n, Var) and n.symbol != cut.var]
 
 

@@ -20,7 +20,7 @@ from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_writt
 
 @dataclass(frozen=True, slots=True)
 class ProductSum:
-    """What a loop, number `at` in the body of two around it, adds up: `total += ...`.
+    """The sum `total += ...` of a loop, which is statement `at` in the body of two nested loops.
 
     loop: with this update alone; the loop itself may have others.
     """
@@ -64,7 +64,8 @@ def is_still(loop: For) -> bool:
 
 
 def sums_at(columns: For, at: int, nest: tuple[For, For]) -> tuple[ProductSum, ...]:
-    """What statement `at` of the columns' body adds up, if it does nothing else."""
+    """The sums of products of statement `at` in the columns' body; empty where it is anything but a loop of
+    these."""
     loop = columns.body[at]
     updates = added_up(loop) if isinstance(loop, For) else ()
     if not isinstance(loop, For) or any(u.target.is_array for u in updates) or are_seen(loop, nest[0]):

@@ -25,7 +25,7 @@ class Term:
     scale: Expr | None
 
     def value(self, loc: Loc) -> Expr:
-        """What is added up."""
+        """The product, with its scale, as an expression."""
         product = Binary("*", self.left, self.right, loc=loc)
         return product if self.scale is None else Binary("*", self.scale, product, loc=loc)
 

@@ -75,7 +75,7 @@ def steps_of(outer: For, legality: Legality) -> Steps | None:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """What a step copies: `for loop: array[loop] = source`."""
+    """A copy that a step makes: `for loop: array[loop] = source`."""
 
     loop: For
     array: Symbol

@@ -247,7 +247,7 @@ class Affine(SymbolTable):
     # ---- conditions
 
     def truth(self, expr: ir.Expr, state: State, depth: int) -> Truth:
-        """Where a condition may hold and may fail; everywhere, where that cannot be told."""
+        """The sets on which a condition may hold and may fail; both are everything where nothing is known."""
         found = self.sets.bounded(lambda: self._truth(expr, state, depth), None)
         return found if found is not None else Truth(self.sets.everything, self.sets.everything, False)
 

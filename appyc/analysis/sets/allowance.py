@@ -19,13 +19,13 @@ HARDEST = 32_000
 """The most that one question is given, about a tenth of a second; what people write needs a tenth of it."""
 
 GROWTH = 4
-"""From one try to the next."""
+"""The factor between the work limits of a question's successive tries."""
 
 LAST = 500
-"""What a question is given when nothing is left."""
+"""The work limit of a question when the allowance is used up."""
 
 TOTAL = 600_000
-"""For all questions of a function that are not easy: less than a second."""
+"""The work for all questions of a function beyond the easy ones: less than a second."""
 
 PER_NODE = 1_000
 """More of it for each node of the function's IR; programs take a third of that, and the hardest short ones what
@@ -48,7 +48,7 @@ class Allowance:
 
     @classmethod
     def of(cls, nodes: int) -> Allowance:
-        """That of a function with so many nodes."""
+        """The limit on isl operations and questions for a function with `nodes` IR nodes."""
         return cls(TOTAL + PER_NODE * nodes, questions=QUESTIONS + QUESTIONS_PER_NODE * nodes)
 
     def tries(self) -> Iterator[int]:

@@ -120,8 +120,8 @@ class _Writer:
         return self.extreme("max", lows), self.extreme("min", ends)
 
     def bound(self, affine: isl.Aff, name: str, factor: int, sign: int) -> Expr | None:
-        """What `sign * affine >= 0` says of the variable with that factor: its least value, or one
-        more than its greatest."""
+        """The bound that `sign * affine >= 0` puts on a variable with the coefficient `factor`: its least
+        value, or one more than its greatest."""
         is_low, size = sign * factor > 0, abs(factor)
         turn = -sign if is_low else sign
         offset, _ = self.affine.sets.constant_term(affine)

@@ -1,4 +1,4 @@
-"""What is known of scalars and lengths where the two branches of a condition meet.
+"""Joins the states of scalars and lengths at the end of the two branches of a condition.
 
 if c:
     j = i               # where c is told exactly, j is  i if c else n;
@@ -18,7 +18,8 @@ from appyc.ir.nodes import Symbol
 def joined(
     affine: Affine, truth: Truth, branches: tuple[State, State], written: set[Symbol], depth: int
 ) -> State:
-    """What holds behind both branches. written: scalars that may differ. depth: of the loops around."""
+    """The state after both branches. written: scalars that may differ. depth: the number of enclosing
+    loops."""
     then, orelse = branches
     out = then.copy()
     for symbol in ordered(written):

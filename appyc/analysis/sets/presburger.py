@@ -23,7 +23,8 @@ MAX_PIECES = 12
 """An expression with more cases than that is treated as one that cannot be seen into."""
 
 MAX_ROUNDED = 12
-"""The same for roundings in the cases of an expression and their conditions, all together."""
+"""The most roundings in an expression's cases and their conditions together; with more, nothing is known of
+its value."""
 
 BETWEEN = 500_000
 """isl's operations between two questions with bounds of their own, about a second; a pass with more is left out."""
@@ -85,7 +86,7 @@ class Presburger:
         return then.intersect_domain(when).union_add(orelse.intersect_domain(when.complement()))
 
     def not_above(self, low: isl.PwAff, high: isl.PwAff, *, strict: bool = False) -> isl.Set:
-        """Where `low <= high` (strict: `low < high`).
+        """The set on which `low <= high` (strict: `low < high`).
 
         What is at least the largest of several values is at least each of them: one piece, where isl
         would make one for each case, and what is intersected with it stays as simple.
@@ -97,7 +98,7 @@ class Presburger:
         return out
 
     def equal(self, lhs: isl.PwAff, rhs: isl.PwAff) -> tuple[isl.Set, isl.Set]:
-        """Where two values are equal, and where they differ.
+        """The set on which two values are equal, and the set on which they differ.
 
         Of values with cases isl makes two pieces for each pair of cases that differ; the complement of the
         equal values has a third as many.
@@ -299,8 +300,8 @@ class Presburger:
         return (line.dim_max(0) if greatest else line.dim_min(0)).coalesce()
 
     def bounding_cases(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
-        """Those cases of an expression that, taken everywhere, are nowhere larger (`above`:
-        smaller) than the expression itself."""
+        """The cases of a piecewise expression that, as expressions without conditions, are nowhere larger
+        (`above`: smaller) than it."""
         return [case for case in self._cases(value) if self._bounds(case, value, above=above)]
 
     def _cases(self, value: isl.PwAff) -> list[isl.PwAff]:

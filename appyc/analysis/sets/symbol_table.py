@@ -24,7 +24,7 @@ SMALL = 1 << 40
 """Parameters within +-SMALL, times factors up to FACTOR of `affine_values`, add up without overflow in 64 bits."""
 
 PRODUCTS = {2: 1 << 28, 3: 1 << 18}
-"""The same for values that are multiplied, two or three of them: products add up to REACH times this."""
+"""The bounds on each factor of a product of two or three values: REACH times such a product fits 64 bits."""
 
 REACH = 64
 
@@ -34,7 +34,7 @@ UNBOUNDED = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a parameter of a set stands for.
+    """The meaning of a set's parameter.
 
     depth: how many enclosing loops its value may depend on; 0 is fixed for a call, and the
     variable of the n-th loop from outside has depth n. origin: the same value as an
@@ -55,7 +55,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a scalar holds at one point of the program.
+    """The value of a scalar at one point of the program.
 
     pieces: the integer value, None where nothing is known of it and for other types. Two values of one version are
     equal.
@@ -68,7 +68,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Where a condition may be true and where it may be false; exact where these are disjoint."""
+    """The sets on which a condition may be true and may be false; it is exact where these are disjoint."""
 
     may_hold: isl.Set
     may_fail: isl.Set
@@ -80,7 +80,7 @@ class Truth:
 
 @dataclass(slots=True)
 class State:
-    """What is known of the scalars, and of the extents of local arrays, at one point."""
+    """The values of the scalars, and of the extents of local arrays, at one point of the program."""
 
     scalars: dict[Symbol, Value] = field(default_factory=dict)
     extents: dict[tuple[Symbol, int], Value] = field(default_factory=dict)
@@ -121,7 +121,8 @@ class SymbolTable:
         return Value(self.version(), depth)
 
     def held(self, symbol: Symbol, state: State) -> isl.PwAff | None:
-        """What an integer holds; where nothing is known of it, a name of its own, which few of them are asked for."""
+        """The value of an integer scalar. Where it is unknown, a set parameter of its own stands for it, made
+        on demand since few are needed."""
         known = state.scalars.get(symbol)
         if known is None or known.pieces is not None or not is_counted(symbol.dtype):
             return known.pieces if known is not None else None
@@ -159,7 +160,7 @@ class SymbolTable:
         return max((self.names[n].depth for n in self.sets.names(pieces)), default=0)
 
     def settled(self, points: isl.Set) -> isl.Set:
-        """The same for the function's parameters alone: for which of them the set has a point."""
+        """The set of parameters of the function for which a set has a point."""
         moving = [name for name in self.sets.names(points) if self.names[name].origin is None]
         return self.sets.project_out(points, moving)
 
@@ -179,7 +180,7 @@ class SymbolTable:
         return points.intersect(reduce(lambda a, b: a.intersect(b), facts)) if facts else points
 
     def context_of(self, *things: isl.Set) -> isl.Set:
-        """What is known of the names that some sets speak of, and of those that this speaks of.
+        """The known facts about the names in some sets, and about the names in those facts.
 
         All facts speak of every length in the function, and isl works on all names of a set at once.
         """
@@ -204,7 +205,8 @@ class SymbolTable:
         return points.intersect(self.context_of(points))
 
     def without(self, fails: isl.Set, happens: isl.Set, context: isl.Set | None = None) -> isl.Set | None:
-        """For which parameters nothing that happens fails, or fewer; None where all of it does.
+        """The parameters for which nothing in `happens` is in `fails`, or a subset of them; None where all of
+        `happens` is.
 
         "Or nothing happens" would make conditions long, and one may fail for an empty loop.
         """
@@ -275,7 +277,7 @@ class SymbolTable:
         return written_out(factors, {factor: self.names[factor].origin for factor in factors})
 
     def reach(self, *bounds: isl.PwAff) -> int:
-        """How many times as large as the largest of the names in them the values may be."""
+        """The most that the values can be, as a multiple of the largest of the names in them."""
         largest = 0
         for _, piece in (pair for bound in bounds for pair in bound.get_pieces()):
             constant, _ = self.sets.constant_term(piece)
