@@ -129,7 +129,7 @@ class FunctionContext:
 
 
 Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
-"""What writes statements in a context."""
+"""A function that emits statements in a context."""
 
 
 def parameters_of_array(ctx: ModuleContext, array: Symbol, *, apart: bool = True) -> list[tuple[str, str]]:

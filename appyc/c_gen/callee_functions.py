@@ -32,7 +32,8 @@ _ACTIVATION, _NODE = 1024, 16
 
 
 def activation_bytes(fn: Function) -> int:
-    """What an activation of a callee takes of the stack, or less: more variables than nodes there are none."""
+    """An upper bound on the stack that an activation of a callee takes, from the number of its nodes, since
+    it has no more variables than that."""
     nodes = [list(walk(callee.function)) for callee in fn.callees]
     arrays = (
         int(extent.value.real) * n.array.dtype.itemsize + 128

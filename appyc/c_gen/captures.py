@@ -45,7 +45,7 @@ def perfect_nest(loop: For) -> tuple[For, ...]:
 
 
 def captures_of(nest: tuple[For, ...]) -> Captures:
-    """What the body of a nest needs from outside."""
+    """The variables from outside that the body of a nest uses, by how it uses them."""
     body = nest[-1].body
     combined = tuple(dict.fromkeys(r for loop in nest for r in loop.reductions))
     reductions = tuple(r for r in combined if not r.symbol.is_array)

@@ -26,23 +26,25 @@ LARGE = 80_000
 to four seconds here, and a third of that with -O1, under which `omp simd` loops still get their lanes."""
 
 MUCH = 200_000
-"""The same of all functions together: the last tenth of a program's speed is not worth five seconds of compiling."""
+"""Characters of all functions together from which on they are optimised less: the last tenth of a program's
+speed is not worth five seconds of compiling."""
 
 STARTS_LOOPS = 'optimize("Og")'
 """The attribute of functions whose time is that of what they call, for which gcc takes a third of its time for -O3.
 Clang knows no such attribute."""
 
 RUNS_FEW = 'optimize("O2")'
-"""That of such functions if they run a few iterations of these loops themselves."""
+"""The attribute of functions that would have STARTS_LOOPS, but run a few iterations of these loops
+themselves."""
 
 HAS_TILES = 'optimize("no-tree-vrp", "no-thread-jumps")'
-"""That of functions whose vectors are written out: gcc looks for ranges of integers and for branches to join there, for
-an eighth of its time, and finds none."""
+"""The attribute of functions whose vectors are written out: gcc looks for ranges of integers and for branches
+to join there, for an eighth of its time, and finds none."""
 
 _HIDDEN = 'visibility("hidden")'
 
 MASKS, SINES_AND_COSINES = "masks", "sines and cosines"
-"""What code may have that takes flags of its own (`toolchain.flags`)."""
+"""The features of code that needs compiler flags of its own (`toolchain.flags`)."""
 
 
 @dataclass(frozen=True, slots=True)

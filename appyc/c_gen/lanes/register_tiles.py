@@ -8,7 +8,7 @@ from appyc.c_gen.c_module import FunctionContext
 from appyc.ir.nodes import Symbol
 
 Copies = tuple[tuple[FunctionContext, ...], ...]
-"""For each row of a tile a context for each column, which spells symbols as this copy's."""
+"""The contexts of the copies of a tile, by row and column; each spells symbols as those of its copy."""
 
 
 def emit_strips(

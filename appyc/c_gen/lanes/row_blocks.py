@@ -104,7 +104,7 @@ def _emit_others(emit: EmitRow | None, rows: tuple[str, ...]) -> None:
 
 
 def _emit_each(ctx: FunctionContext, blocks: RowBlocks, emit: EmitRow | None, lo: str, hi: str) -> None:
-    """What else is in the rows, for all of them."""
+    """Emits the other statements of the rows of a block, row by row."""
     if emit is not None:
         row = ctx.module.names.fresh(blocks.rows.var.name)
         with ctx.writer.block(f"for (int64_t {row} = {lo}; {row} < {hi}; {row} += 1)"):

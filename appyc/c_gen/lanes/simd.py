@@ -13,7 +13,7 @@ from appyc.ir.visit import symbols_of, walk
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
 
 KEEP_IN_ORDER = '__asm__ volatile ("");'
-"""In a loop's body: keeps the C compiler from making lanes of few iterations."""
+"""A statement for a loop's body that keeps the C compiler from vectorising a loop of few iterations."""
 
 
 def simd_private(loop: For) -> list[Symbol]:

@@ -15,7 +15,7 @@ part in that, so that two runs, and two days, give the same bits."""
 
 MAX_PIECES = 4096
 PIECES_PER_THREAD = 16
-"""For iterations of unequal length: enough pieces that the threads finish together."""
+"""Pieces of a loop with iterations of unequal length: enough of them that the threads finish together."""
 
 ATOMIC_WORK = 50
 """Operations for each update that make up for its being atomic: some four times as long as a plain one

@@ -26,7 +26,8 @@ Pattern: TypeAlias = tuple[Function, tuple[str, ...], bool]
 
 
 def pattern_of(ctx: FunctionContext, nest: tuple[For, ...]) -> Pattern | None:
-    """What the function of a piece depends on, with its variables numbered; None where it names locations.
+    """The key of the C function of a piece: its loop with symbols numbered; None where its text contains
+    source locations.
 
     The range of the outermost loop is not part of it: a piece takes where it begins and ends. The constants are there
     as texts too, since 0.0 equals -0.0.

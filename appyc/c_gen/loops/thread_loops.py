@@ -260,7 +260,8 @@ def _arguments(
     piece: str,
     own: dict[Symbol, list[str]] | None = None,
 ) -> str:
-    """What a piece takes after its range. own: what stands for an array, where it has a copy."""
+    """The arguments of a piece's function after its range. own: the replacements of the arguments for arrays
+    that have a copy."""
     names = ctx.module.names
     arguments = ["fault", *(["streams"] if has_streams(ctx, nest) else []), *_nest_parameters(ctx, nest)]
     for array in captures.arrays:

@@ -39,7 +39,7 @@ DECLARED = (
     "loop_left_at", "left_behind", "machine_worth", *_MACHINE_INDICES, "blas_by_rows", "blas_as_is", "blas_transposed",
     "blas_upper", "blas_lower", "shape_all", "shape_before", "shape_from", "tile_rows", "tile_vectors",
 )  # fmt: skip
-"""What the headers declare beside the helpers."""
+"""The names that the headers declare beside the helpers."""
 
 _HELPER = re.compile(r"^//: (?P<name>\w+)(?: <-(?P<needs>[ \w]+?))?(?P<shared> \| shared)?\n", re.MULTILINE)
 _OWN_LINE = re.compile(r"^//.*\n", re.MULTILINE)
@@ -82,7 +82,7 @@ def header_text(header: Path) -> str:
 
 
 def _prototype(name: str) -> str:
-    """That of a distribution of NumPy's library."""
+    """The C prototype of a distribution of NumPy's library."""
     info = LIBRARY[name]
     parameters = ", ".join(("struct generator *", *map(c_type, info.arguments)))
     return f"extern {c_type(info.result)} {name}({parameters});"

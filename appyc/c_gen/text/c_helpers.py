@@ -32,7 +32,7 @@ class Helpers:
         self._texts: dict[str, str | Definition] = {}
         self._needs: dict[str, tuple[str, ...]] = {}
         self._asked: dict[str, None] = {}
-        """What the functions of the module call themselves."""
+        """The helpers that the functions of the module call directly."""
         self._vector_functions = vector_functions
 
     def plain(self, name: str) -> str:
@@ -48,7 +48,8 @@ class Helpers:
         return self._ask(self._library(name, dtype))
 
     def function(self, name: str, dtype: DType) -> str:
-        """As `library`, for a call that may be made in lanes: there, results may need mending."""
+        """Adds a C library function for a call that may be vectorised; returns its name. Where results of its
+        vector form can be out of range by one rounding, a helper that bounds them is added."""
         if name in ONE_TOO_FAR and name + real_suffix(dtype) in self._vector_functions:
             return self.typed(f"bounded_{name}", dtype)
         return self.library(name, dtype)
@@ -122,7 +123,8 @@ class Helpers:
         return (*out, *map(_products_of, types))
 
     def _shared(self, roots: Iterable[str], own: frozenset[str]) -> str:
-        """What these need: `own` defined for other files, what else has a file of its own declared."""
+        """The texts of some helpers and of all that these call: definitions for the names in `own`,
+        declarations for others that are defined in a file of their own."""
         needed: set[str] = set()
         stack = list(roots)
         while stack:

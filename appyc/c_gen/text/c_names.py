@@ -9,7 +9,7 @@ from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import symbols_of
 
 _DERIVED = ("lo", "trips", "partial", "out", "held", "at", "held_at", "length_at")
-"""What the generator appends to a symbol's spelling for variables that go with it."""
+"""The suffixes that the generator appends to a symbol's spelling for variables derived from it."""
 
 MAX_NDIM = 64
 """NumPy's limit."""

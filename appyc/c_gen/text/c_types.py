@@ -52,7 +52,7 @@ def is_promoted(dtype: DType) -> bool:
 
 
 def real_suffix(dtype: DType) -> str:
-    """What C appends to the name of a math function for this type."""
+    """The suffix of a C math function's name for this type."""
     return "f" if dtype.part is DType.FLOAT32 else ""
 
 
@@ -96,7 +96,7 @@ def _integer(value: int, dtype: DType) -> str:
 
 
 def partial_start(op: str, dtype: DType, current: str) -> str:
-    """What a partial result of a reduction starts from.
+    """The start value of a partial result of a reduction.
 
     Where combining twice changes nothing, the scalar's own value `current`: that keeps what
     Python's min and max do with NaN. For sums of floats, -0.0: it changes no sign of zero.

@@ -37,7 +37,8 @@ class Vectors:
         )
 
     def at(self, ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
-        """As many elements as there are lanes, from the one that `index` names in the first lane."""
+        """The C lvalue of a vector of adjacent elements, beginning with the one at `index` in the first
+        lane."""
         first = element_at(ctx, array, index)
         if self.part:
             return f"{ctx.module.helpers.typed('vector_part', array.dtype)}(&{first}, {self.part})"
