@@ -39,7 +39,7 @@ class Status(IntEnum):
 
 
 def slots_of(type_: Type) -> int:
-    """How many slots a parameter or result of this type takes."""
+    """The number of frame slots of a parameter or result of this type."""
     if isinstance(type_, ArrayType):
         return 1 + 2 * type_.ndim
     return 2 if type_.dtype is DType.COMPLEX128 else 1

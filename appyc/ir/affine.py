@@ -91,7 +91,7 @@ def linear_form(expr: Expr) -> LinearForm[Expr]:
 
 
 def difference(one: Expr, other: Expr) -> LinearForm[Expr]:
-    """What one int64 expression is more than another."""
+    """The difference `one - other` of two int64 expressions, as a linear form."""
     return linear_form(one).plus(linear_form(other), -1)
 
 
@@ -144,7 +144,7 @@ def slope(index: Expr, var: Symbol) -> Expr | None:
 
 
 def offset_from(index: Expr, var: Symbol) -> LinearForm[Expr] | None:
-    """What an index adds to a scalar; None where the scalar is no term of it."""
+    """The offset of an index from a scalar, `index - var`; None where the scalar's coefficient is not 1."""
     form, here = linear_form(index), Var(var, loc=index.loc)
     return form.plus(LinearForm({here: 1}), -1) if form.terms.get(here) == 1 else None
 
@@ -161,7 +161,7 @@ def are_apart(one: Sequence[LinearForm[Expr]], other: Sequence[LinearForm[Expr]]
 
 
 def operands(expr: Expr, *ops: str) -> list[Expr]:
-    """What nested operators of these kinds combine, in order: `a`, `b` and `c` of `(a * b) * c`."""
+    """The operands of nested operators of these kinds, in order: `a`, `b` and `c` of `(a * b) * c`."""
     if isinstance(expr, Binary | Logical) and expr.op in ops:
         return operands(expr.lhs, *ops) + operands(expr.rhs, *ops)
     return [expr]

@@ -1,4 +1,4 @@
-"""How the array arguments of one call share memory, as far as a version is compiled for it."""
+"""The sharing of memory between the array arguments of one call, as far as a version is compiled for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call is compiled for: the type of each argument, as seen from outside.
+"""The signature that a call is compiled for: the type of each argument, as the caller sees it.
 
 The front end reads these to type a function's parameters; the runtime makes them from the
 values of a call. Extents are not part of them, so one compiled version serves every size.
@@ -26,8 +26,9 @@ class ScalarArg:
 
 
 class TupleKind(Enum):
-    """What a tuple of parameters stands for. Lists are only read: there is an array of what their tuples have at each
-    position, and behind those of a list of lists one that tells where each row begins, and the last ends."""
+    """The Python type that a tuple of parameters represents. Lists are read-only: there is an array of the
+    values that their tuples have at each position, and for a list of lists one more array with the start of
+    each row and the end of the last."""
 
     TUPLE = "tuple"
     TUPLES = "list of tuples"

@@ -95,7 +95,8 @@ def without_check(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
 
 
 def in_bounds(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
-    """The same of an access whose index is in range, so that it does not matter what its sums exceed on the way."""
+    """An access whose index is known to be in range, without its check and without traps on overflow in its
+    index; nothing for a node that is only a check."""
     if not is_access(node):
         return without_check(node)
     return replace(node, checked=False, index=tuple(without_traps(e) for e in node.index))

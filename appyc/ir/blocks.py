@@ -83,7 +83,7 @@ def perfect_nests(node: Node) -> Iterator[tuple[For, ...]]:
 
 
 def depth(body: tuple[Stmt, ...]) -> int:
-    """How many loops are nested in statements, at most."""
+    """The maximal depth of loop nests in some statements."""
     inside = ((stmt, max(map(depth, blocks_of(stmt)), default=0)) for stmt in body)
     return max((below + isinstance(stmt, For) for stmt, below in inside), default=0)
 

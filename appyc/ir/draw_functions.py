@@ -55,4 +55,4 @@ OWN: dict[str, DrawInfo] = {
 DRAWS = LIBRARY | OWN
 
 OF_PYTHON = frozenset({"python_random", "python_bits", "python_below"})
-"""Those that draw from a random.Random."""
+"""The functions that draw from a random.Random."""

@@ -282,8 +282,8 @@ class View(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """What one of the function's `callees` returns. It may raise, and read and store into the arrays that it is
-    given; so it is the whole value of an `Assign`, and stands nowhere else.
+    """A call of one of the function's `callees`. It may raise, and read and store into the arrays that it is
+    given; so it is only ever the whole value of an `Assign`.
 
     callee: its name. args: for its parameters, in order.
     """
@@ -365,7 +365,7 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Clauses(Node):
-    """What a pragma (or `prange`) asked of the loop it stands on.
+    """The clauses of a pragma (or `prange`) on a loop.
 
     over: the slice that a pragma on a statement about whole arrays spoke of, as messages name it; else "".
     """
@@ -390,7 +390,7 @@ class Clauses(Node):
 
     @property
     def launch(self) -> tuple[str, ...]:
-        """What was asked of the programs of a GPU, as it is written in a pragma."""
+        """The clauses about the launch of GPU programs, as they are written in a pragma."""
         block = (f"block({', '.join(map(str, self.block))})",) if self.block else ()
         warps = (f"num_warps({self.num_warps})",) if self.num_warps is not None else ()
         stages = (f"num_stages({self.num_stages})",) if self.num_stages is not None else ()

@@ -21,7 +21,7 @@ _PYTHON_TYPES = {
 """Types whose constants may be Python's literals, with Python's name for them."""
 PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 SOME_WORKERS = 8
-"""What `Workers` is where nothing runs in parallel: any number will do."""
+"""The value that is printed for `Workers`: any number is correct where nothing runs in parallel."""
 
 
 class ExpressionPrinter:

@@ -1,4 +1,4 @@
-"""What a kernel reports of an exception."""
+"""The words by which a kernel reports an exception."""
 
 from __future__ import annotations
 

@@ -138,8 +138,9 @@ class LaneIndex:
 
 
 class LaneUse(Enum):
-    """What the lanes of a row are. BLOCK: a block of the iterations of a loop; other programs have the others. STRIP:
-    the next iterations of a loop inside the program. ROW: all iterations of a loop inside the program."""
+    """The use of the lanes of a row. BLOCK: a block of the iterations of a loop; other programs have the
+    others. STRIP: the next iterations of a loop inside the program. ROW: all iterations of a loop inside the
+    program."""
 
     BLOCK = "block"
     STRIP = "strip"
@@ -148,7 +149,8 @@ class LaneUse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """How many rows a program has: as many as have `lanes` lanes in all where a row has fewer than `below`, else one.
+    """The number of rows of a program: as many as have `lanes` lanes in all where a row has fewer than
+    `below`, else one.
 
     rows: the scalar that is their number. lanes, below: powers of two.
     """

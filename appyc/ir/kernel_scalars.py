@@ -37,7 +37,7 @@ def targets_of(stmt: gpu.ScheduledStmt) -> tuple[Symbol, ...]:
 
 
 def head_of(stmt: gpu.ScheduledStmt) -> tuple[Node, ...]:
-    """What a statement evaluates itself, before those in it."""
+    """The nodes that a statement evaluates itself, apart from the statements nested in it."""
     match stmt:
         case gpu.Loop(_, lo, hi):
             return lo, hi

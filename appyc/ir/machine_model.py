@@ -1,4 +1,4 @@
-"""What is known of the speed of a machine, and what that makes of a loop's cost.
+"""A model of a machine's speed, and the time of a loop from its cost.
 
 The numbers are measured (`appyc.runtime.measure`); those here are of an ordinary machine, and serve
 until then. Generated C holds the same arithmetic (`c_gen/headers/machine.h`) over the same numbers,
@@ -21,8 +21,9 @@ an EPYC Zen 4, one thread: 8 rows square .4 us by the library and .6 in lanes; 1
 jammed loops.)"""
 
 ENOUGH_IN_STACK = 1 << 10
-"""The same for each of many products, which loops compute without the cost of a call. (Measured there: 12 rows square
-.16 us by the library and .27 in jammed loops; 8 rows .10 and .05.)"""
+"""The fewest multiplications of each of many products with which a call of a library is worth it; loops
+compute these without the cost of a call. (Measured there: 12 rows square .16 us by the library and .27 in
+jammed loops; 8 rows .10 and .05.)"""
 
 FEWEST, ENOUGH_APART = 8, 1 << 14
 """The shortest side, and the fewest multiplications, for which a product among other work is worth a nest of its own,
@@ -34,8 +35,8 @@ computed in order. (128 rows: below that, a BLAS leaves a part of its threads id
 
 
 OWN_WORTH = 0.9
-"""Of the library's time for a product, what code of our own may take to be used instead: a measurement of equals
-comes out either way, and a library gains on it with the size."""
+"""The most time that generated code may take for a product, as a fraction of the library's, to be used
+instead: a measurement of equals comes out either way, and a library gains on it with the size."""
 
 
 WAITED = 200_000.0
@@ -105,7 +106,8 @@ class Machine:
         return max(self._computing(work) / threads, moving)
 
     def gain(self, work: Work, threads: int) -> float:
-        """What threads that run already bring, before they are started: to be compared with `fork`, `wake`."""
+        """The time that running threads save, before the cost of starting them, to be compared with `fork`
+        and `wake`."""
         alone = self.alone(work)
         return alone - self.together(work, threads) - MARGIN * alone
 

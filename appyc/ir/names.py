@@ -44,7 +44,7 @@ class NameSupply:
 
 
 def ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
-    """By their numbers, so that the text of a program does not change between runs."""
+    """The symbols sorted by number, so that the text of a program does not change between runs."""
     return tuple(sorted(symbols, key=lambda symbol: symbol.uid))
 
 

@@ -110,12 +110,13 @@ class For(Node):
 
     @property
     def request(self) -> str | None:
-        """What a pragma asks of the loop; None where there is none."""
+        """The request of the loop's pragma; None where it has none."""
         return None if self.clauses is None else self.clauses.request
 
     @property
     def condition(self) -> Expr | None:
-        """Where alone a pragma asks for it."""
+        """The condition of an `if` clause, under which alone the pragma's request is made; None where there
+        is none."""
         return None if self.clauses is None else self.clauses.condition
 
     @property
@@ -210,7 +211,7 @@ class Fail(Node):
 
     @property
     def site(self) -> FaultSite:
-        """Where it fails, and how its message is made of the words."""
+        """The fault site: the source location, the error class and the template of its message."""
         message = self.message if self.values else self.message.replace("{", "{{").replace("}", "}}")
         loc = self.loc
         return FaultSite(self.error, message, loc.file, loc.line, loc.col, loc.end_col, self.kinds)

@@ -74,7 +74,7 @@ def ascending(array, lo, hi):
         return True
     return lo >= 0 and bool(part[0] >= 0) and bool((part[1:] >= part[:-1]).all())
 """
-"""What an `Apart` and an `Ascending` print calls of."""
+"""The Python functions that a printed `Apart` and `Ascending` call."""
 
 
 def print_function(fn: ir.Function, *, located: bool = False) -> str:

@@ -58,7 +58,7 @@ class ProductCall(Node):
 
 
 def product_call(product: Product, nest: For) -> ProductCall:
-    """What the product of a nest is called with."""
+    """The arguments with which a kernel computes the product of a nest."""
     rows, columns, summed = widest(product, nest)
     stack = next((n for n in loops_of(nest) if n.var == product.stack), None)
     swapped: dict[Symbol, Expr] = {

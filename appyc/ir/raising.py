@@ -1,4 +1,4 @@
-"""What may raise when a program runs: one answer for all who move, repeat or leave out code."""
+"""Predicates on nodes that may raise at run time, for all passes that move, repeat or remove code."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ GROWING = ("+", "-", "*", "**", "<<")
 
 CONVERSION = "a float that is no int of 64 bits"
 NEGATIVE_POWER = "a power of ints with a negative exponent"
-"""Why guards leave a call to Python. The guard of a conversion has the float as its word."""
+"""A reason why a guard leaves a call to Python. The guard of a conversion has the float as its word."""
 
 DIVISION, EMPTY = "a division by zero", "an array of a list without items"
 DISPENSABLE = (DIVISION, EMPTY, LARGE)
-"""Why too, of guards without which a call gives what NumPy would."""
+"""The reasons of guards that are dispensable: without them a call gives what NumPy would."""
 
 CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"
 
@@ -152,4 +152,4 @@ _FAULT_SITES: dict[type[ir.Node], Callable[[Any], bool]] = {
     ir.Call: lambda _: True,
     ir.Binary: lambda n: divisor_may_be_zero(n) or exponent_may_be_negative(n) or traps_overflow(n),
 }
-"""What a node of each class must meet to be one."""
+"""The condition under which a node of each class can raise."""

@@ -1,4 +1,4 @@
-"""How the values that a kernel returns make up what its function returns.
+"""The structure of a function's return value over the values that its kernel returns.
 
 A tree of numbers of results. The runtime builds the value without knowing the IR.
 """
@@ -131,11 +131,11 @@ CONTAINERS: dict[str, Callable[..., object]] = {
         for start, shape in zip(starts, shapes, strict=True)
     ],
 }
-"""What makes a container of the lists that hold its items."""
+"""The functions that make each kind of container from the lists of its items."""
 
 
 def path_of(kind: type) -> str:
-    """Where a class is found again: its module and its name there; empty for one that is local to a function."""
+    """The module and qualified name by which a class can be found again; empty for a local class."""
     path = f"{kind.__module__}:{kind.__qualname__}"
     try:
         return path if _found(path) is kind else ""
@@ -155,7 +155,7 @@ def _found(path: str) -> Any:
 
 
 def maker_of(name: str) -> Callable[..., object]:
-    """What makes a container of this name, or a named tuple of the class with this path."""
+    """The constructor of the container of this name, or of the named tuple whose class has this path."""
     return CONTAINERS[name] if name in CONTAINERS else lambda *items: _found(name)._make(items)
 
 

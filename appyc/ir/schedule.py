@@ -1,4 +1,5 @@
-"""What passes decide about loops, beside their modes: matrix products, scans, and the schedule of a function.
+"""Decisions of passes about loops, beside their modes: matrix products, scans, and the schedule of a
+function.
 
 A `Schedule` maps the variable of a loop, which names it, to what was decided about that loop. Passes make it, back ends
 read it. It is data beside the statements: walks and rewrites of these leave it alone, and `rename` carries it along.
@@ -210,10 +211,9 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class ProductTiles:
-    """How programs of a GPU compute a matrix product: a tile of so many rows and columns of the target each, as a sum
-    of strips of `step` columns of the left factor and rows of the right one. warps: of a program. stages: strips that
-    it has loaded, or is loading, at once.
-    """
+    """The tiles in which GPU programs compute a matrix product: each has `rows` by `columns` elements of the
+    target, as a sum of strips of `step` columns of the left factor and rows of the right one. warps: of a
+    program. stages: strips that it has loaded, or is loading, at once."""
 
     rows: int
     columns: int
@@ -229,7 +229,7 @@ Form: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class LoopSchedule:
-    """What was decided about one loop.
+    """The schedule of one loop.
 
     form: of the iterations that one thread runs, in C; None where they run in order, one by one. cost: of a loop that
     threads may share, for the choice between them and one. nontemporal: arrays that the iterations fill in order and
@@ -280,7 +280,7 @@ NOTHING = LoopSchedule()
 
 @dataclass(frozen=True)
 class Schedule:
-    """What was decided about the loops of a function, by their variables; NOTHING for a loop without an entry."""
+    """The schedules of a function's loops, by loop variable; NOTHING for a loop without an entry."""
 
     loops: tuple[tuple[Symbol, LoopSchedule], ...] = ()
 

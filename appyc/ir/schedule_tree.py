@@ -111,7 +111,7 @@ def _inside(lines: Iterator[Line]) -> Iterator[Line]:
 
 
 def _cost_words(cost: LoopCost) -> str:
-    """What an iteration of a loop costs, where that is a number."""
+    """The text of an iteration's cost: its numbers where they are constant."""
     match cost:
         case LoopCost(Const(vector), Const(scalar), Const(gathers), _, Const(size)):
             return f"cost {vector:g} vector, {scalar:g} scalar, {gathers:g} gathers, {size:g} bytes"
@@ -120,7 +120,7 @@ def _cost_words(cost: LoopCost) -> str:
 
 
 def _form_words(loop: Symbol, form: Form | None) -> list[str]:
-    """What a form says of one of the loops that it is about."""
+    """The words for the role of one loop in a form."""
     match form:
         case None:
             return []

@@ -21,7 +21,7 @@ class Transform:
 
     @property
     def depth(self) -> int:
-        """How many loops, each alone in the one around it, it takes at least."""
+        """The least depth of the perfect nest that the transformation needs."""
         return {"interchange": len(self.loops), "tile": len(self.sizes), "jam": 2}.get(self.name, 1)
 
     def __str__(self) -> str:

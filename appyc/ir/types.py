@@ -57,7 +57,7 @@ class DType(Enum):
 
 
 class Layout(Enum):
-    """How an array's elements lie in memory.
+    """The order of an array's elements in memory.
 
     C: row-major and contiguous. F: column-major and contiguous. STRIDED: any strides, in
     bytes, negative and zero ones included, known only at the call.
@@ -69,8 +69,8 @@ class Layout(Enum):
 
 
 class Container(Enum):
-    """What an array is to the program. LIST: a list of Python's own numbers, whose items a call copies to an array.
-    BYTES: bytes, which are read there. TEXT: the code points of a text."""
+    """The Python type of an array parameter. LIST: a list of Python numbers, whose items a call copies to an
+    array. BYTES: a bytes object, which is read in place. TEXT: the code points of a str."""
 
     ARRAY = "array"
     LIST = "list"

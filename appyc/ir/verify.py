@@ -24,7 +24,7 @@ from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, 
 
 
 def verify(fn: ir.Function) -> list[str]:
-    """What is wrong with the function, one sentence each; empty where nothing is."""
+    """The faults of a function, one sentence each; empty where there are none."""
     return [
         fault
         for part in (fn, *(c.function for c in fn.callees))
@@ -231,7 +231,8 @@ class _Verifier(ExpressionVerifier):
         self.loops.pop()
 
     def facts(self, loop: ir.For) -> None:
-        """What passes have written on the loop is true of it, as far as its text tells."""
+        """Checks that the annotations of a loop by passes are consistent with its body, as far as its text
+        tells."""
         combined = [r.symbol for r in loop.reductions if not r.symbol.is_array]
         written = scalars_written(loop.body)
         unwritten = {*loop.private, *loop.last, *combined} - written

@@ -58,13 +58,13 @@ def _parts(kind: type[Any]) -> tuple[str, ...]:
 
 @cache
 def _blocks(kind: type[Any]) -> tuple[str, ...]:
-    """Those of them below which there may be statements."""
+    """The fields of a kind of node that may hold statements, directly or below other nodes."""
     nodes = ((name, {k for k in kinds if _is_node(k)}) for name, kinds in _fields(kind))
     return tuple(name for name, kinds in nodes if not kinds <= _WITHOUT_STATEMENTS)
 
 
 def _reads(kind: type[Any]) -> tuple[str, ...]:
-    """Those of the fields with nodes that are no clauses."""
+    """The fields of a kind of node that hold nodes other than clauses."""
     return tuple(
         name for name, kinds in _fields(kind) if any(_is_node(k) and k is not Clauses for k in kinds)
     )
@@ -131,7 +131,8 @@ def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
 
 
 def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
-    """The same without expressions, which hold no statements and are most of the nodes."""
+    """The nodes of a tree in the order of `walk`, without expressions, which hold no statements and are most
+    of the nodes."""
     return _trees.walk(node, _BLOCKS)
 
 
@@ -142,7 +143,8 @@ def contains(node: Node | Iterable[Node], kinds: type[Node] | UnionType) -> bool
 
 @cache
 def _fields_to(kinds: tuple[type[Node], ...]) -> _Table:
-    """Where nodes of these kinds may be: statements are in no expression."""
+    """The fields in which nodes of these kinds can be found: expressions are skipped for kinds of
+    statements."""
     return _BLOCKS if {*kinds} <= {*get_args(Stmt)} else _PARTS
 
 
@@ -222,7 +224,7 @@ def rename(node: T, new: dict[Symbol, Symbol]) -> T:
 
 
 def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:
-    """What a schedule holds, with symbols replaced."""
+    """A value in a schedule with symbols replaced."""
     match value:
         case Symbol():
             return new.get(value, value)
@@ -259,7 +261,7 @@ def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:
 
 
 def scalar_reads(node: Node | Iterable[Node]) -> Iterator[Symbol]:
-    """The same once for each read."""
+    """The scalars that are read, once for each read."""
     for n in _trees.walk(node, _READS):
         if isinstance(n, Var):
             yield n.symbol
@@ -273,7 +275,7 @@ def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
 
 
 def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
-    """The same once for each statement that does so."""
+    """The scalars that are assigned or updated, once for each such statement."""
     for n in statements(node):
         if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array):
             yield n.target
