@@ -26,7 +26,8 @@ _SPELLINGS = (
     ("scipy_cblas_{}", 31),
     ("cblas_{}", 31),
 )
-"""How builders of libraries spell C's names, and how many bits a side of a matrix may have."""
+"""The spellings of CBLAS function names in builds of libraries, each with the bits of a matrix side's
+length."""
 
 _THREADS = (
     "scipy_openblas_{}_num_threads64_",
@@ -38,13 +39,13 @@ _THREADS = (
 _TYPES: tuple[tuple[str, type[np.generic]], ...] = (
     ("s", np.float32), ("d", np.float64), ("c", np.complex64), ("z", np.complex128),
 )  # fmt: skip
-"""In the order of the table, with the letter that names of functions have for each."""
+"""The dtypes in the order of the table, each with its letter in function names."""
 
 _BY_ROWS, _AS_IS, _TRANSPOSED, _LOWER = 101, 111, 112, 122
 
 
 class _Table(ctypes.Structure):
-    """What C code reads (`c_gen/headers/library_products.h`)."""
+    """The table of functions that C code reads (`c_gen/headers/library_products.h`)."""
 
     _fields_ = (
         ("gemm", ctypes.c_void_p * 4),
@@ -57,7 +58,8 @@ class _Table(ctypes.Structure):
 
 
 def table_address() -> int | None:
-    """Of the table of the functions that were found, for libraries with products of matrices."""
+    """The address of the table of the BLAS functions that were found, for compiled libraries with matrix
+    products; None where there are none."""
     table = _table()
     return None if table is None else ctypes.addressof(table)
 

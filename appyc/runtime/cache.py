@@ -30,7 +30,7 @@ from appyc.errors import ToolchainError
 from appyc.runtime import trusted
 
 VERSION = "v1"
-"""Of the layout on disk; another version's entries are not read."""
+"""The version of the layout on disk; entries of other versions are not read."""
 
 MAX_BYTES = 1 << 30
 _DAY = 86_400.0
@@ -115,7 +115,7 @@ class Cache:
             self._write_text(name, text)
 
     def folder(self) -> Path:
-        """Where entries are: below the root, or a temporary folder where the root is not to be used."""
+        """The folder of the entries: below the root, or a temporary folder where the root cannot be used."""
         return trusted.path_of(self._descriptor(), self._root / VERSION)
 
     def _descriptor(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 Outcome = tuple[object, tuple[object, ...], dict[str, object]]
-"""What a call returns, and its arguments as it leaves them."""
+"""The result of a call, and its positional and keyword arguments after it."""
 
 
 @dataclass(frozen=True, slots=True)

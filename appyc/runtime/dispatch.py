@@ -13,8 +13,8 @@ from appyc.runtime._dispatch import Entry, GuardFailure, Launcher
 __all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "Launcher"]
 
 FORMAT = 19
-"""Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
-number stands in `_dispatch.c`."""
+"""The version of the interface between the dispatcher and Python: `Kernel.record()`, `OnFault`, the memory of
+kernels. The same number stands in `_dispatch.c`."""
 
 if _dispatch.FORMAT != FORMAT:
     raise ImportError("appyc's dispatcher was built for another version of appyc: install it again with pip")

@@ -28,7 +28,7 @@ def digest(*parts: str | bytes) -> str:
 
 @cache
 def package_fingerprint() -> str:
-    """Of appyc's own source: another version, or an edited file, compiles afresh."""
+    """The digest of appyc's own source, so that another version or an edited file compiles afresh."""
     return digest(*sorted(_source_files(str(_PACKAGE))))
 
 
@@ -46,7 +46,7 @@ def _source_files(folder: str) -> list[str]:
 
 
 def binary_fingerprint(command: str) -> str | None:
-    """Of the program that a command starts, such as the C compiler; None where there is none."""
+    """The digest of the program that a command starts, such as the C compiler; None where there is none."""
     path = shutil.which(command.split(maxsplit=1)[0]) if command.split() else None
     if path is None:
         return None
@@ -57,7 +57,8 @@ def binary_fingerprint(command: str) -> str | None:
 
 @cache
 def machine_fingerprint() -> str:
-    """Of the processor (code is compiled for its instruction set), the system, and Python's version."""
+    """The digest of the processor (code is compiled for its instruction set), the system, and Python's
+    version."""
     system = os.uname()
     return digest(
         system.sysname, system.machine, _processor(), ".".join(map(str, sys.version_info[:2])), sys.byteorder

@@ -23,7 +23,8 @@ from appyc.runtime.faults import located_error
 Record: TypeAlias = tuple[object, ...]
 
 Watched: TypeAlias = tuple[dict[str, object] | CellType | FunctionType, str, object]
-"""Where a value was found (a function's globals, or a closure's cell), its name, and the value."""
+"""A value that a version depends on: the function's globals or closure cell in which it was found, its name,
+and the value."""
 
 
 Group: TypeAlias = tuple[int, int, bool, int, tuple[int, ...]]
@@ -44,7 +45,7 @@ class KernelResult:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How a kernel is called: all that a warm start needs beside its machine code.
+    """The calling interface of a kernel: all that a warm start needs beside its machine code.
 
     arguments: as the caller passes them, so tuples are not flattened. written: numbers of
     the parameters whose arrays the kernel stores into.
@@ -95,7 +96,7 @@ class Kernel:
     host: HostProgram | None = None
 
     def record(self) -> Record:
-        """What `_dispatch.c` reads, as plain numbers."""
+        """The kernel as the tuple of plain values that `_dispatch.c` reads."""
         face = self.interface
         offsets = iter(enumerate(face.layout.params))
         same = self.same or tuple(range(len(face.layout.params)))
@@ -144,13 +145,13 @@ OnFault: TypeAlias = Callable[[Kernel, int, Sequence[Any], Sequence[object]], ob
 call returns. The site of what a host program raises is HOST_RAISED, and the exception is its only word."""
 
 HOST_RAISED = -1
-"""The same number stands in `_dispatch.c`."""
+"""The fault site of an exception from a host program. The same number stands in `_dispatch.c`."""
 
 
 _ARRAY, _LIST, _TEXT, _COLUMN, _ROWS, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(9)
 _KINDS = {kind: _TUPLE + number for number, kind in enumerate(TupleKind)}
 _PARTS = {TupleKind.TUPLES: _COLUMN, TupleKind.ROWS: _ROWS, TupleKind.ROWS_OF_TUPLES: _ROWS}
-"""What an array is that a list is given as."""
+"""The kind of the arrays that represent a list, by what the list contains."""
 
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 

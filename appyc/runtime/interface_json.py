@@ -27,12 +27,12 @@ _CLASSES: dict[str, Callable[..., Any]] = {
         DType, Layout, Container, Chosen, DictOf, ListOf, MadeOf, NoneOr, ViewOf,
     )
 }  # fmt: skip
-"""What an interface is made of, beside tuples, numbers and texts."""
+"""The classes that an interface contains, beside tuples, numbers and strings, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceExtent:
-    """Where a function's text is: its file, its first line, and how many lines it has."""
+    """The location of a function's text: its file, its first line, and its number of lines."""
 
     file: str
     line: int

@@ -47,13 +47,14 @@ class Variant:
     narrow: bool = False
 
     def warps(self, kernel: KernelText) -> int:
-        """Where the launch chooses the lanes, threads have two elements or more, and share what is computed once."""
+        """The number of warps of a program. Where the launch chooses the lanes, each thread has two elements
+        or more."""
         if kernel.fewest_lanes == kernel.lanes:
             return kernel.num_warps
         return min(kernel.num_warps, max(1, self.lanes * kernel.rows(self.lanes) // LANES_OF_A_WARP))
 
     def attributes(self, kernel: KernelText) -> dict[tuple[int, ...], list[list[Any]]]:
-        """What Triton's compiler may assume of the arguments."""
+        """The divisibility of the arguments that Triton's compiler may assume."""
         if self.divisor == 1:
             return {}
         divisors = {"*": ALIGNMENT, "i": self.divisor}

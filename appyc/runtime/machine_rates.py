@@ -52,8 +52,8 @@ BELIEVED = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is on disk. runs: measurements that it is the best of. quiet: one of them was undisturbed. at: when the
-    last of them was, in seconds since the epoch."""
+    """The measurement on disk. runs: measurements that it is the best of. quiet: one of them was undisturbed.
+    at: when the last of them was, in seconds since the epoch."""
 
     machine: Machine
     runs: int
@@ -100,7 +100,7 @@ def _known() -> _Known:
 
 
 def table_address() -> int:
-    """Of the table that libraries with loops read which threads may share."""
+    """The address of the table of machine rates, which compiled libraries with parallel loops read."""
     current()
     return ctypes.addressof(_known().table)
 
@@ -177,7 +177,7 @@ def _file() -> str:
 
 
 def _read(cache_: Cache) -> Record | None:
-    """What `remeasure` wrote; None where there is nothing, or something else."""
+    """The measurement that `remeasure` wrote; None where the file is missing or not valid."""
     text = cache_.read_text(_file())
     try:
         content = json.loads(text or "")

@@ -56,8 +56,9 @@ STARTING = 2.0
 # ---------------------------------------------------------------- products of matrices
 
 SIDE = 512
-"""Of the matrices that are multiplied. Smaller ones stay in the caches, where code that copies less is the faster one:
-of 192 a side, compiled code took .87 of OpenBLAS's time on a Xeon where it takes 1.22 of 1,024."""
+"""The side of the matrices that are multiplied. Smaller ones stay in the caches, where code that copies less
+is the faster one: of 192 a side, compiled code took .87 of OpenBLAS's time on a Xeon where it takes 1.22 of
+1,024."""
 
 RUNS = 5
 

@@ -46,7 +46,7 @@ class Described:
 def describe_sharing(
     values: Sequence[object], written: frozenset[int], *, any_distance: bool
 ) -> Described | None:
-    """How the arguments share memory; None where that cannot be said.
+    """The sharing of memory between arguments; None where it cannot be described.
 
     any_distance: all offsets are hidden arguments, so that one version serves them all.
     """

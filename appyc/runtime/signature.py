@@ -28,7 +28,7 @@ _LISTED = ", ".join(str(d) for d in DType)
 
 
 class Residence(Enum):
-    """Where an array's memory is."""
+    """The memory that an array is in."""
 
     HOST = "host"
     CUDA = "cuda"
@@ -93,7 +93,7 @@ def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:
 
 
 def residence_of(value: object) -> Residence:
-    """Where a value's memory is; a tuple is on the GPU where one of its items is."""
+    """The memory that a value is in; a tuple is on the GPU where one of its items is."""
     if isinstance(value, tuple):
         return Residence.CUDA if any(residence_of(v) is Residence.CUDA for v in value) else Residence.HOST
     if isinstance(value, np.ndarray | np.generic | int | float | complex) or value is None:
@@ -122,7 +122,7 @@ def _array_type(array: np.ndarray[Any, Any], name: str, loc: Loc) -> ArrayType:
 
 
 def _cuda_type(value: object, name: str, loc: Loc) -> ArrayType:
-    """As for a NumPy array, from the CUDA array interface's record."""
+    """The type of an array on a GPU, from its CUDA array interface."""
     interface = value.__cuda_array_interface__  # type: ignore[attr-defined]
     dtype = _dtype(np.dtype(interface["typestr"]), name, loc, "an array of")
     shape = tuple(interface["shape"])

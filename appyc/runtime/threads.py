@@ -18,7 +18,7 @@ def set_num_threads(count: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads parallel loops may use."""
+    """The number of threads that parallel loops may use."""
     return thread_count()
 
 

@@ -55,11 +55,12 @@ _FLAGS_FOR = {
     MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
     SINES_AND_COSINES: tuple(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),
 }
-"""By what code has in it: of several choices by one flag gcc would make branches, which lanes under masks do not have;
-it joins a sine and a cosine of one number in a function that vectors have no form of."""
+"""The gcc flags for code with certain features. With MASKS, gcc would make branches of several selects by one
+condition, which masked lanes cannot have. With SINES_AND_COSINES, it would join a sine and a cosine of one
+number in a function without a vector form."""
 
 _HASTY = ("-O1",)
-"""For very long functions: a third of -O3's time to compile."""
+"""The optimisation flags for very long functions, which compile in a third of the time of -O3."""
 
 _LIBRARIES = (
     "-Wl,--as-needed",
@@ -202,12 +203,13 @@ def _started(command: Sequence[str], input: str | None = None) -> subprocess.Com
 
 
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe")
-"""How object files and libraries begin: on Linux, on macOS."""
+"""The first bytes of object files and libraries, on Linux and on macOS."""
 
 _FAULT_OF_TEXT = re.compile(
     r"^[^\n]*:\d+:\d+: (?:error|note: in expansion)|undefined reference|multiple definition", re.MULTILINE
 )
-"""In what a compiler says: it is about the text that was given to it. All else is about itself."""
+"""The pattern of a compiler's messages about the text that it was given. All others are about the compiler
+itself."""
 
 
 def _judge(status: int, said: str, out: Path, text: str = "") -> None:

@@ -230,15 +230,15 @@ class DeviceArguments:
 
 
 def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
-    """For arrays (by identity) whose memory overlaps that of others, the range of addresses that
-    they share a copy of."""
+    """The address ranges of arrays (by identity) whose memory overlaps that of others, which share one copy
+    of the range."""
     groups = touching_spans((id(a), a) for a in arrays)
     return {key: (low, high) for low, high, members in groups for key in members}
 
 
 @cache
 def launch_address() -> int:
-    """Of the driver's cuLaunchKernel, in the library that CuPy has loaded, for `Launcher`."""
+    """The address of the driver's cuLaunchKernel, in the library that CuPy has loaded, for `Launcher`."""
     try:
         function = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
     except (OSError, AttributeError) as error:

@@ -63,8 +63,8 @@ class HostScalars:
 
 
 def plain_functions(names: dict[str, Any], replaced: dict[str, Any]) -> dict[str, Any]:
-    """The same names with jitted functions as the Python functions that they were made from, which
-    see each other, and `replaced` instead of what the text imported."""
+    """The names with each jitted function replaced by its Python function; these see each other, and
+    `replaced` instead of what the text imported."""
     out: dict[str, Any] = {**names, **replaced}
     for name, value in names.items():
         python = getattr(value, "fn", None)

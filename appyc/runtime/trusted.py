@@ -30,7 +30,7 @@ class UntrustedError(OSError):
 
 
 def reason(error: OSError) -> str:
-    """Why a folder is not used, after its name."""
+    """The reason why a folder is not used, as the words that follow its name in a message."""
     text = error.strerror or str(error)
     return text if isinstance(error, UntrustedError) else f"cannot be used: {text}"
 
@@ -105,7 +105,7 @@ def _replaced(old: int, new: int) -> int:
 
 
 def _link(folder: int, name: str, where: Path) -> str | None:
-    """What a link in the folder says; None for what is no link."""
+    """The target of a symbolic link in a folder; None for anything else."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

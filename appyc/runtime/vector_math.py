@@ -30,8 +30,8 @@ _VARIANTS = {
     "x86_64": (("b", 16), ("c", 32), ("d", 32), ("e", 64)),
     "aarch64": (("n", 16), ("s", 0)),
 }
-"""By processor, what gcc may ask for: the letter in a function's name and the bytes of a vector, 0 where
-they are not fixed."""
+"""The vector variants that gcc may call, by processor: the letter in the function's name and the bytes of a
+vector, 0 where they are not fixed."""
 
 
 def calls_any(fn: Function) -> bool:
@@ -71,7 +71,7 @@ def _found(command: str, folder: Path) -> frozenset[str]:
 
 
 def _read(text: str | None) -> frozenset[str] | None:
-    """What was written; None where there is nothing, or something else."""
+    """The vector functions in a cache entry; None where it is missing or not valid."""
     try:
         names = json.loads(text or "")
     except ValueError:
@@ -96,7 +96,7 @@ def symbols_of(function: str) -> list[str]:
 
 
 def _linked(command: str, functions: Sequence[str]) -> list[str]:
-    """Those of the functions with all their forms in the library. Most libraries have all or none."""
+    """The subset of functions all of whose vector forms link. Most libraries have all or none."""
     if not functions or _links(command, [s for f in functions for s in symbols_of(f)]):
         return list(functions)
     if len(functions) == 1 or not _links(command, []):
@@ -118,7 +118,8 @@ def _links(command: str, symbols: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=8)
 def clang_flags(command: str) -> tuple[str, ...]:
-    """What makes clang call the vector forms that it knows; nothing where it does not know the library."""
+    """The flags that make clang call the vector forms that it knows; none where it does not know the
+    library."""
     if not vector_functions(command):
         return ()
     flag = "-fveclib=libmvec"
