@@ -19,8 +19,8 @@ SMALL = 1 << 12
 
 
 def index_scalars(kernel: Kernel) -> dict[Symbol, int]:
-    """Such scalars, each with how many times the largest size or argument it may be. Empty where no address needs a
-    product."""
+    """The scalars of a kernel that only count, each with its greatest value as a multiple of the largest size
+    or argument. Empty where no address needs a product."""
     if not any(
         s.is_array and (s.array.ndim > 1 or s.array.layout is Layout.STRIDED) for s in symbols_of(kernel.body)
     ):
@@ -39,8 +39,8 @@ def index_scalars(kernel: Kernel) -> dict[Symbol, int]:
 
 
 def times(e: Expr, known: Mapping[Symbol, int], lanes: Set[Symbol | None] = frozenset()) -> int | None:
-    """How many times the largest size an expression may be; None where it is no sum of multiples of sizes. lanes: the
-    scalars that are the sizes of blocks."""
+    """The greatest value of an expression as a multiple of the largest size; None where it is no sum of
+    multiples of sizes. lanes: the scalars that are the sizes of blocks."""
     match e:
         case Const(value=int(number)):
             return 1 if abs(number) <= SMALL else None

@@ -21,7 +21,7 @@ from appyc.ir.nodes import Assign, Node, Symbol, Var
 from appyc.ir.visit import walk
 
 Axes: TypeAlias = frozenset[int]
-"""Of a tile: 0 for its rows, 1 for its lanes."""
+"""A set of axes of a tile: 0 for its rows, 1 for its lanes."""
 
 UNIFORM: Axes = frozenset()
 

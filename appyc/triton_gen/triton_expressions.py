@@ -183,8 +183,8 @@ class ExpressionEmitter:
     def _reach(
         self, array: ir.Symbol, constants: list[int], lanes: list[tuple[ir.Expr, ir.Expr] | None]
     ) -> int:
-        """How many times the size of an array the parts of an offset may be. Where only some lanes act, the first one's
-        element may be outside, by as many lanes as there are."""
+        """The greatest value of the parts of an offset, as a multiple of the array's size. Where only some
+        lanes act, the first one's element may be outside, by as many lanes as there are."""
         rank = len(lanes)
         is_slow = any(of is not None and _sizes_below(array, axis, rank) for axis, of in enumerate(lanes))
         return 2 + sum(map(abs, constants)) + (MOST_LANES if is_slow else 0)

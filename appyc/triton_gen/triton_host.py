@@ -190,7 +190,7 @@ class _HostEmitter:
 
 
 def _host_nodes(program: gpu.GpuProgram) -> Iterator[ir.Node]:
-    """What the host evaluates."""
+    """The IR nodes that the host program evaluates."""
     for stmt in all_statements(program.body):
         yield from walk(head_of(stmt))
     yield from walk([*program.guards, *program.results])

@@ -37,7 +37,7 @@ _ATOMICS = {
 
 
 _OF_BOOLS = {"min": "&", "minimum": "&", "max": "|", "maximum": "|"}
-"""What to combine bools with, as integers."""
+"""The bitwise operators that reduce bools, which are integers then."""
 
 
 @dataclass(frozen=True, slots=True)

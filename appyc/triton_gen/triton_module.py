@@ -31,7 +31,7 @@ from triton.language.extra import libdevice
 
 @dataclass(frozen=True, slots=True)
 class TritonProgram:
-    """What is generated for one function.
+    """The Triton program generated for one function.
 
     text: the whole source. host: that of the host function alone. kernels: each kernel with its
     signature. params: the function's parameters. sites: what a fault's number means. written: which

@@ -56,7 +56,7 @@ def emit_product(product: Multiply, tiles: ProductTiles, *, fastmath: bool) -> K
 
 
 def _params(product: Multiply, dtype: DType) -> Iterator[Param]:
-    """In the order in which `runtime.gpu_products.multiply` passes them."""
+    """The parameters of the kernel, in the order in which `runtime.gpu_products.multiply` passes them."""
     names = _NAMES[: 3 + len(product.call.exchanged)]
     for name in names:
         yield Param(name, "*" + SIGNATURE[dtype], "array")
