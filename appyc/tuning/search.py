@@ -18,10 +18,10 @@ from appyc.errors import CompileError, InternalError, ToolchainError
 from appyc.runtime.copied_calls import CopiedCalls, Outcome, is_same
 
 SECONDS = 30.0
-"""Of a search, if nothing else is said."""
+"""The default time limit of a search, in seconds."""
 
 LEAST_GAIN = 0.02
-"""Of the default's time."""
+"""The least gain that counts, as a fraction of the default schedule's time."""
 
 _HOPELESS = 2.0
 """Times the best one's time, after which a schedule does not run again."""
@@ -29,7 +29,8 @@ _HOPELESS = 2.0
 _FEWEST = 3
 """Runs of each function that is timed in turn with others."""
 _SECONDS_EACH, _SECONDS_OF_NOISE = 0.3, 1.0
-"""For which they run, if that is more."""
+"""The least seconds for which functions that are timed in turn run: to compare one schedule, and to measure
+noise."""
 
 F = TypeVar("F", bound=Callable[..., object])
 

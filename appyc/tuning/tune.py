@@ -29,7 +29,7 @@ _BAR = 20
 
 @dataclass(frozen=True, slots=True)
 class Tuned(Generic[F]):
-    """What `appyc.tune` has found. Printed, it is a table of the schedules that were tried.
+    """The result of `appyc.tune`. Printed, it is a table of the schedules that were tried.
 
     function: the jitted function with the best schedule. schedule: its text, "" where none gains more than `margin`, a
     part of the default's time that is above the noise. speedup: the default's time by the best one's. seconds: how

@@ -35,7 +35,7 @@ def size_class(named: Mapping[str, object]) -> SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """What is known of one function for one size class. file: where it is kept."""
+    """The stored winner of one function for one size class. file: the cache entry that holds it."""
 
     file: str
     cache: Cache
