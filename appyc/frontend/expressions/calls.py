@@ -336,12 +336,13 @@ def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
     values = expressions.lower_operands(scope, args)
-    if not any(map(is_array, values)):
-        values = [expressions.number(value, loc) for value in values]
-        refuse_unfit(scope, values, loc)
-    quotient = elementwise(scope, values, lambda n: arithmetic.binary("//", n[0], n[1], loc), loc)
-    rest = elementwise(scope, values, lambda n: arithmetic.binary("%", n[0], n[1], loc), loc)
-    return vals.TupleValue((quotient, rest))
+    if any(map(is_array, values)):
+        quotient = elementwise(scope, values, lambda n: arithmetic.binary("//", n[0], n[1], loc), loc)
+        rest = elementwise(scope, values, lambda n: arithmetic.binary("%", n[0], n[1], loc), loc)
+        return vals.TupleValue((quotient, rest))
+    a, b = (expressions.number(value, loc) for value in values)
+    refuse_unfit(scope, (a, b), loc)
+    return vals.TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
 
 
 def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
