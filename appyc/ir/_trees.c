@@ -86,7 +86,7 @@ static PyObject *walk(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
     return (PyObject *)self;
 }
 
-/* What a rewrite of one tree is told. */
+/* The arguments of a rewrite, the same for all nodes of a tree. */
 typedef struct {
     PyObject *rule, *table, *with_changes;
 } Rewrite;

@@ -56,7 +56,6 @@ def _parts(kind: type[Any]) -> tuple[str, ...]:
     return tuple(name for name, kinds in _fields(kind) if any(map(_is_node, kinds)))
 
 
-@cache
 def _blocks(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node that may hold statements, directly or below other nodes."""
     nodes = ((name, {k for k in kinds if _is_node(k)}) for name, kinds in _fields(kind))

@@ -88,7 +88,7 @@ def nanmax(a: np.ndarray, axis=None, out=None, keepdims=False):
 
 
 def first_without_nan(first, a, none, axis, out, keepdims):
-    """Where the first of the extremes among the elements that are numbers is."""
+    """The index of the first extreme element among those that are numbers, along an axis."""
     if a.dtype.kind == "c":
         refuse("complex numbers have no order here")
     found = first(filled(a, none), axis, keepdims=keepdims)
