@@ -14,6 +14,8 @@ from appyc.ir.types import DType
 Range = tuple[int, int]
 
 _BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
+_MONOTONIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+"""Operators whose bounds are among the results for the bounds of the operands."""
 
 NOTHING_KNOWN: Mapping[ir.Symbol, Range] = {}
 
@@ -144,13 +146,12 @@ def range_of_comparison(op: str, a: tuple[float, float], b: tuple[float, float])
 
 def range_of_binary(op: str, a: Range, b: Range) -> Range | None:
     """Bounds of `x op y` for x and y within these; None where nothing is known."""
-    corners = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y}
     if a[0] == a[1] and b[0] == b[1] and op in _BITS:
         value = _BITS[op](a[0], b[0])
         return value, value
     match op:
         case "+" | "-" | "*":
-            ends = [corners[op](x, y) for x in a for y in b]
+            ends = [_MONOTONIC[op](x, y) for x in a for y in b]
             return min(ends), max(ends)
         case "%" if a[0] >= 0 and a[1] < b[0]:
             return a

@@ -393,3 +393,16 @@ def test_a_loop_that_was_widened_is_looked_at_with_one_box():
     size = sum(1 for _ in statements(fn.body))
     spent = WORK * (sum(1 for _ in walk(fn.body)) + MAX_BOXES) - found.work
     assert spent < 20 * size
+
+
+def test_floats_and_loops_that_change_no_integer_are_not_looked_at():
+    def sums(a, n):
+        total = 0.0
+        for i in range(n):
+            for j in range(n):
+                if a[j] > 0.5:
+                    total += a[i] * a[j]
+        return total
+
+    found = reachable_values(lowered(sums, np.zeros(3), 3))
+    assert (found.at, found.behind, found.work) == ({}, {}, 0)

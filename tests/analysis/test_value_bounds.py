@@ -12,6 +12,7 @@ from appyc.analysis.algebra.value_bounds import Facts, ValueBounds
 from appyc.distributed.kernels import function_of
 from appyc.ir.nodes import Assign
 from appyc.ir.visit import walk
+from tests.counting import calls_of
 from tests.lowering import lowered
 
 SLACK = 1e-11
@@ -74,3 +75,21 @@ def block(a, seen):
     for value in seen.values():
         assert math.isfinite(value) or not is_finite, text
         assert math.isnan(value) or least - SLACK <= value <= greatest + SLACK, (text, least, greatest)
+
+
+def test_scalars_are_looked_at_again_only_where_what_they_are_made_of_has_changed():
+    """Each takes the bounds of the one behind it, which are known a round later."""
+
+    def work(many: int) -> int:
+        shifts = "".join(f"        x{k} = x{k + 1}\n" for k in range(many))
+        starts = ", ".join(f"x{k}" for k in range(many + 1))
+        fn = lowered(
+            function_of(
+                f"def block(a):\n    {starts} = {', '.join(['0.0'] * (many + 1))}\n"
+                f"    for i in range(9):\n{shifts}        x{many} = 1.0\n    a[0] = x0\n"
+            ),
+            np.zeros(3),
+        )
+        return calls_of(lambda: ValueBounds(fn))
+
+    assert work(40) < 2.5 * work(20)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
-from appyc.ir.nodes import Assign, For, If, Stmt, Symbol, Update, While
-from appyc.ir.visit import scalars_read, statements
+from appyc.ir.blocks import blocks_of, without_blocks
+from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update, While
+from appyc.ir.visit import scalar_reads, statements
 
 
 def set_once(body: tuple[Stmt, ...]) -> set[Symbol]:
@@ -15,26 +15,24 @@ def set_once(body: tuple[Stmt, ...]) -> set[Symbol]:
     In an inner loop the definition of its last iteration would reach a read ahead of the assignment, or outside
     of the block that holds the assignment: such scalars are left out.
     """
-    targets = [n.target for n in statements(body) if isinstance(n, Assign | Update)]
-    counts = Counter(targets)
+    counts = Counter(n.target for n in statements(body) if isinstance(n, Assign | Update))
+    reads = Counter(scalar_reads(body))
     out: set[Symbol] = set()
 
-    def look(block: tuple[Stmt, ...], outside: set[Symbol], *, repeated: bool) -> None:
-        """outside: the scalars that are read outside of the block."""
-        reads = [scalars_read(stmt) for stmt in block]
-        for at, stmt in enumerate(block):
-            if isinstance(stmt, Assign):
-                ahead = outside.union(*reads[:at]) if repeated else set()
-                if counts[stmt.target] == 1 and stmt.target not in ahead | reads[at]:
-                    out.add(stmt.target)
-                continue
-            others = outside.union(*reads[:at], *reads[at + 1 :])
-            match stmt:
-                case For() | While():
-                    look(stmt.body, others | scalars_read(replace(stmt, body=())), repeated=True)
-                case If(then=then, orelse=orelse):
-                    look(then, others | scalars_read(replace(stmt, then=())), repeated=repeated)
-                    look(orelse, others | scalars_read(replace(stmt, orelse=())), repeated=repeated)
+    def look(block: tuple[Stmt, ...], *, repeated: bool) -> Counter[Symbol]:
+        """Returns how often scalars are read in the block."""
+        behind: Counter[Symbol] = Counter()
+        for stmt in reversed(block):
+            own = Counter(scalar_reads(without_blocks(stmt)))
+            if (
+                isinstance(stmt, Assign) and counts[stmt.target] == 1 and not own[stmt.target]
+                and (not repeated or behind[stmt.target] == reads[stmt.target])
+            ):  # fmt: skip
+                out.add(stmt.target)
+            for inner in blocks_of(stmt):
+                own.update(look(inner, repeated=repeated or isinstance(stmt, For | While)))
+            behind.update(own)
+        return behind
 
-    look(body, set(), repeated=False)
+    look(body, repeated=False)
     return out

@@ -26,8 +26,8 @@ class IntegerSyntax:
 
     @classmethod
     def of(cls, fn: Function) -> IntegerSyntax:
-        nodes = list(walk(fn.body))
-        return cls(len(nodes), last_occurrences(fn), _growing(fn), setting_integers(nodes), _counters(fn))
+        size = sum(1 for _ in walk(fn.body))
+        return cls(size, last_occurrences(fn), _growing(fn), setting_integers(fn.body), _counters(fn))
 
 
 def _growing(fn: Function) -> frozenset[int]:

@@ -20,12 +20,13 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
 from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary, range_of_comparison
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written, statements, walk
+from appyc.ir.visit import statements, walk
 
 Box = dict[ir.Symbol, Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""
@@ -65,7 +66,7 @@ def with_bounds(box: Box, symbol: ir.Symbol, bounds: Range | None) -> Box:
     """The box with other bounds of a variable; None, or what exceeds its type, where it may have any value."""
     whole = limits(symbol.dtype)
     if bounds is not None and bounds != whole and is_within(bounds, whole):
-        return {**box, symbol: bounds}
+        return box if box.get(symbol) == bounds else {**box, symbol: bounds}
     return without(box, (symbol,))
 
 
@@ -311,22 +312,22 @@ def _where(cond: ir.Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
 
 def last_occurrences(fn: ir.Function) -> dict[int, set[ir.Symbol]]:
     """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
-    left = Counter(symbol for stmt in statements(fn.body) for symbol in _occurring(stmt))
-    left.update(fn.params)  # a loop's next iteration reads what the one before has not set
+    left = Counter(fn.params)  # a loop's next iteration reads what the one before has not set
     left.update(
         symbol for result in fn.results if isinstance(result.value, ir.Node) for symbol in _read(result.value)
     )
+    occurring: dict[int, list[ir.Symbol]] = {}
+    for stmt in statements(fn.body):
+        left.update(occurring.setdefault(id(stmt), list(_occurring(stmt))))
     out: dict[int, set[ir.Symbol]] = {}
 
-    def block(body: tuple[ir.Stmt, ...]) -> Counter[ir.Symbol]:
+    def block(body: tuple[ir.Stmt, ...]) -> dict[ir.Symbol, int]:
         """How often scalars occur that do so elsewhere, too."""
-        found: Counter[ir.Symbol] = Counter()
+        found: dict[ir.Symbol, int] = {}
         for stmt in body:
-            inside = Counter(_occurring(stmt))
-            for inner in blocks_of(stmt):
-                inside += block(inner)
-            for symbol, number in inside.items():
-                found[symbol] += number
+            inside = [block(inner).items() for inner in blocks_of(stmt)]
+            for symbol, number in chain(((symbol, 1) for symbol in occurring[id(stmt)]), *inside):
+                found[symbol] = found.get(symbol, 0) + number
                 if found[symbol] == left[symbol]:
                     del found[symbol]
                     out.setdefault(id(stmt), set()).add(symbol)
@@ -354,13 +355,26 @@ def _read(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
     return (part.symbol for part in walk(node) if isinstance(part, ir.Var))
 
 
-def setting_integers(nodes: Iterable[ir.Node]) -> frozenset[int]:
-    """The loops and branches among some nodes, by `id`, that may change an integer scalar."""
-    return frozenset(
-        id(n)
-        for n in nodes
-        if isinstance(n, ir.For | ir.While | ir.If) and any(is_integer(s.dtype) for s in scalars_written(n))
-    )
+def setting_integers(body: Iterable[ir.Stmt]) -> frozenset[int]:
+    """The loops and branches in some statements, by `id`, that may change an integer scalar."""
+    found: set[int] = set()
+
+    def changes(stmt: ir.Stmt) -> bool:
+        if blocks := blocks_of(stmt):
+            if sum(changes(inner) for block in blocks for inner in block):
+                found.add(id(stmt))
+            return id(stmt) in found
+        match stmt:
+            case ir.Assign(target=target):
+                return is_integer(target.dtype)
+            case ir.Update(target=target):
+                return is_integer(target.dtype) and not target.is_array
+            case _:
+                return False
+
+    for stmt in body:
+        changes(stmt)
+    return frozenset(found)
 
 
 # ---------------------------------------------------------------- the values that scalars have
@@ -370,12 +384,12 @@ class _Reachable(Intervals):
     """Passes over loops and branches that change no integer, and says nothing of them. What a Python int grows by does
     not take it beyond 64 bits: `check_integer_overflow` has seen to that."""
 
-    def __init__(self, fn: ir.Function) -> None:
+    def __init__(self, fn: ir.Function, moving: frozenset[int]) -> None:
         nodes = list(walk(fn.body))
         constants = {int(n.value) for n in nodes if isinstance(n, ir.Const) and isinstance(n.value, int)}
         steps = sorted({c + d for c in constants for d in (-1, 0, 1)})
         super().__init__(last_occurrences(fn), steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
-        self.moving = setting_integers(nodes)
+        self.moving = moving
 
     def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         if isinstance(stmt, ir.For | ir.While) and id(stmt) not in self.moving:
@@ -395,6 +409,8 @@ class _Reachable(Intervals):
 
 def reachable_values(fn: ir.Function) -> Intervals:
     """The boxes of a function at its loops and behind branches, as far as they change integers."""
-    found = _Reachable(fn)
+    if not (moving := setting_integers(fn.body)):
+        return Intervals({}, (), work=0)
+    found = _Reachable(fn, moving)
     found.block(fn.body, [{}])
     return found

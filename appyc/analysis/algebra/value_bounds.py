@@ -89,27 +89,47 @@ class ValueBounds:
     """Bounds of the scalars of a function: the least fix-point, but for ends that move on, which are infinite."""
 
     def __init__(self, fn: ir.Function) -> None:
-        sources: dict[ir.Symbol, list[Source]] = defaultdict(list)
+        sources: dict[ir.Symbol, list[tuple[Source, set[ir.Symbol]]]] = defaultdict(list)
+        readers: dict[ir.Symbol, set[ir.Symbol]] = defaultdict(set)
         for node in statements(fn):
-            if isinstance(node, ir.For):
-                sources[node.var].append(node)
-            elif isinstance(node, ir.Assign) or (isinstance(node, ir.Update) and not node.target.is_array):
-                sources[node.target].append(node)
+            match node:
+                case ir.For(var=target) | ir.Assign(target=target):
+                    pass
+                case ir.Update(target=target) if not target.is_array:
+                    pass
+                case _:
+                    continue
+            operands = scalars_read(node.bounds if isinstance(node, ir.For) else node)
+            sources[target].append((node, operands))
+            for operand in operands:
+                readers[operand].add(target)
         self._found: dict[ir.Symbol, Bounds] = {s: ANY for s in scalars_read(fn) if s not in sources}
         self._found |= dict.fromkeys(fn.params, ANY)
         changes = dict.fromkeys(sources, 0)
         self._finite: set[ir.Symbol] = {*sources} - {*fn.params}
         """Scalars to which, as far as is known, only finite numbers are assigned."""
-        lost = self._finite
-        while lost:
-            while sum(self._grow(symbol, sources[symbol], changes) for symbol in sources):
-                pass
-            lost = {s for s in self._finite if not all(map(self._is_finite, sources[s]))}
+        stale = {*sources}
+        while stale:
+            looked_at = set[ir.Symbol]()
+            while stale:
+                for symbol, same in sources.items():
+                    if symbol in stale:
+                        stale.remove(symbol)
+                        looked_at.add(symbol)
+                        if self._grow(symbol, same, changes):
+                            stale |= readers[symbol]
+            lost = {s for s in self._finite & looked_at if not all(self._is_finite(e) for e, _ in sources[s])}
             self._finite -= lost
+            stale = set().union(*(readers[s] for s in lost))
 
-    def _grow(self, symbol: ir.Symbol, sources: list[Source], changes: dict[ir.Symbol, int]) -> bool:
+    def _grow(
+        self,
+        symbol: ir.Symbol,
+        sources: list[tuple[Source, set[ir.Symbol]]],
+        changes: dict[ir.Symbol, int],
+    ) -> bool:
         """Takes what is assigned to a scalar into its bounds, of those sources whose operands have a value by now."""
-        known = [source for source in sources if _operands(source) <= self._found.keys()]
+        known = [source for source, operands in sources if operands <= self._found.keys()]
         old = self._found.get(symbol)
         low, high = _hull(
             end for ends in (old, *map(self._of_source, known)) if ends is not None for end in ends
@@ -320,10 +340,6 @@ class ValueBounds:
         (a0, a1), (b0, b1) = ranges
         found = range_of_binary(op, (a0, a1), (b0, b1))
         return found if found is not None and is_within(found, whole) else whole
-
-
-def _operands(source: Source) -> set[ir.Symbol]:
-    return scalars_read(source.bounds if isinstance(source, ir.For) else source)
 
 
 def _hull(ends: Iterable[float]) -> Bounds:
