@@ -325,7 +325,7 @@ def most_nodes(size: int) -> int:
 
 
 def _size(fn: Function) -> int:
-    return sum(1 for _ in walk(fn))
+    return len(list(walk(fn)))
 
 
 def _is_too_large(fn: Function, before: Function, most: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import is_
 from types import UnionType
 from typing import TypeAlias
 
@@ -24,14 +25,21 @@ def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
 
 
 def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
-    """The statement with `rule` applied to each block right inside it; most statements have none."""
+    """The statement with `rule` applied to each block right inside it, itself where that changes nothing."""
     match stmt:
         case For() | While():
-            return replace(stmt, body=rule(stmt.body))
+            body = rule(stmt.body)
+            return stmt if _are_same(body, stmt.body) else replace(stmt, body=body)
         case If():
-            return replace(stmt, then=rule(stmt.then), orelse=rule(stmt.orelse))
+            then, orelse = rule(stmt.then), rule(stmt.orelse)
+            is_same = _are_same(then, stmt.then) and _are_same(orelse, stmt.orelse)
+            return stmt if is_same else replace(stmt, then=then, orelse=orelse)
         case _:
             return stmt
+
+
+def _are_same(one: tuple[Stmt, ...], other: tuple[Stmt, ...]) -> bool:
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def replace_outermost(

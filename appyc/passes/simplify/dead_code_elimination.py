@@ -17,11 +17,13 @@ Does not handle: scalars that are read only before they are assigned again; stor
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from functools import partial
 
-from appyc.ir.nodes import Assign, Const, For, Function, If, Node, Symbol, Update, Var
+from appyc.ir.blocks import map_blocks
+from appyc.ir.nodes import Assign, Const, For, Function, If, Stmt, Symbol, Update, Var
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import walk
 from appyc.passes.pass_context import PassContext
 
 
@@ -29,18 +31,23 @@ def dead_code_elimination(fn: Function, ctx: PassContext) -> Function:
     """The function without assignments to scalars that are never read."""
     while True:
         read = {n.symbol for n in walk(fn) if isinstance(n, Var)}  # an update uses its scalar only for itself
-        out = rewrite(fn, partial(_without, read=read))
-        if out is fn:
+        body = _block(fn.body, read)
+        if body == fn.body:
             return fn
-        fn = out
+        fn = replace(fn, body=body)
 
 
-def _without(node: Node, read: Set[Symbol]) -> Node | tuple[Node, ...]:
-    match node:
+def _block(body: tuple[Stmt, ...], read: Set[Symbol]) -> tuple[Stmt, ...]:
+    inner = partial(_block, read=read)
+    return tuple(new for stmt in body for new in _without(map_blocks(stmt, inner), read))
+
+
+def _without(stmt: Stmt, read: Set[Symbol]) -> tuple[Stmt, ...]:
+    match stmt:
         case Assign(target=target, value=value) if target not in read and not may_raise(value):
             return ()
         case Update(target=target, value=value) if not target.is_array and target not in read:
-            return () if not may_raise(value) else node
+            return () if not may_raise(value) else (stmt,)
         case If(cond=cond, then=(), orelse=()) if not may_raise(cond):
             return ()
         case If(cond=Const(value=value), then=then, orelse=orelse):
@@ -48,4 +55,4 @@ def _without(node: Node, read: Set[Symbol]) -> Node | tuple[Node, ...]:
         case For(lo=lo, hi=hi, body=()) if not may_raise((lo, hi)):
             return ()
         case _:
-            return node
+            return (stmt,)
