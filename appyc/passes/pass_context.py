@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.analysis.sets.allowance import Allowance
@@ -47,16 +49,22 @@ class FusionGroup:
     before: Expr
 
 
+Question: TypeAlias = "Callable[[For, PassContext], bool]"
+
+
 @dataclass(slots=True)
 class Facts:
-    """The cached legality analysis of the function that a pass last asked about.
+    """The cached legality analysis of the function that a pass last asked about, and facts about statements of any.
 
-    fn: the function. bare: the function without the modes of its loops.
+    fn: the function. bare: the function without the modes of its loops. texts: the effects of statements.
+    answers: to questions about loops that stand alone, by the question and the loop's identity.
     """
 
     fn: Function | None = None
     bare: Function | None = None
     legality: Legality | None = None
+    texts: Texts = field(default_factory=Texts)
+    answers: dict[tuple[Question, int], tuple[For, bool]] = field(default_factory=dict)
 
     def about(self, fn: Function, allowance: Allowance) -> Legality:
         if self.legality is None or self.fn is not fn:
@@ -69,6 +77,7 @@ class Facts:
     def forget(self) -> None:
         """Frees the sets, which are not read after the last pass."""
         self.fn = self.bare = self.legality = None
+        self.texts, self.answers = Texts(), {}
 
 
 def _without_modes(fn: Function) -> Function:
@@ -159,6 +168,13 @@ class PassContext:
         loops: passes in a row that change nothing else share one analysis, and what it remembers.
         """
         return self.facts.about(fn, self.allowance)
+
+    def answer(self, question: Question, loop: For) -> bool:
+        """The answer to a question about a loop that stands alone, which is asked once."""
+        key = question, id(loop)
+        if key not in self.facts.answers:
+            self.facts.answers[key] = loop, question(loop, self)
+        return self.facts.answers[key][1]
 
     def findings(self) -> tuple[list[Remark], list[dict[Symbol, Any]]]:
         """A snapshot of the findings of passes so far, for `go_back_to`."""

@@ -56,3 +56,17 @@ def test_facts_are_let_go() -> None:
     ctx.facts.forget()
     assert ctx.facts.legality is None
     assert ctx.legality(fn) is not before
+
+
+def test_a_question_about_a_loop_is_asked_once() -> None:
+    ctx, asked = PassContext(), list[For]()
+
+    def is_asked(loop: For, _: PassContext) -> bool:
+        asked.append(loop)
+        return len(asked) == 1
+
+    (one,), (other,) = shift(1).body, shift(1).body
+    assert isinstance(one, For)
+    assert isinstance(other, For)
+    assert [ctx.answer(is_asked, loop) for loop in (one, one, other, one)] == [True, True, False, True]
+    assert asked == [one, other]

@@ -83,12 +83,13 @@ class Texts:
 
 
 def _text(node: Node) -> Text:
+    nodes = list(walk(node))
     return Text(
         Touched.by(node),
         frozenset(arrays_read(node)),
         frozenset(arrays_written(node)),
-        sum(1 for _ in walk(node)),
-        any(has_effect_itself(n) for n in walk(node)),
+        len(nodes),
+        any(map(has_effect_itself, nodes)),
     )
 
 

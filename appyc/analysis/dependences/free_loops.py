@@ -29,12 +29,13 @@ def is_free(loop: For, allowance: Allowance | None = None) -> bool:
     """
     if leaves_early(loop):
         return False
-    if scalars_written(loop.body) and scalars_of(alone(loop))[loop.var].carried:
+    fn = alone(loop)
+    if scalars_written(loop.body) and scalars_of(fn)[loop.var].carried:
         return False
     apart = surely_apart(loop)
     if arrays_written(loop.body) <= apart:
         return True
-    dependences = Dependences(accesses_of(alone(loop), Presburger(allowance), skip=apart))
+    dependences = Dependences(accesses_of(fn, Presburger(allowance), skip=apart))
     return next(dependences.conflicts(loop), None) is None
 
 

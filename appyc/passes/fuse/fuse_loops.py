@@ -50,7 +50,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import bytes_moved
 from appyc.analysis.cost.fusion_benefit import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
 from appyc.analysis.dependences.free_loops import is_free
@@ -129,8 +128,8 @@ class _Refusal:
 @dataclass(slots=True)
 class _Fusion:
     """own: arrays made in the function. loops: the original loops. parts: the original loops of a fused loop, by
-    its variable. refusals: an ordered set. texts: the effects of statements. updates: the results of
-    `recognise_reductions` for statements, by their identity."""
+    its variable. refusals: an ordered set. updates: the results of `recognise_reductions` for statements, by their
+    identity."""
 
     own: frozenset[Symbol]
     equal: EqualExtents
@@ -138,7 +137,6 @@ class _Fusion:
     loops: dict[Symbol, For] = field(default_factory=dict)
     parts: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
     refusals: dict[_Refusal, None] = field(default_factory=dict)
-    texts: Texts = field(default_factory=Texts)
     updates: dict[int, tuple[Stmt, tuple[Stmt, ...]]] = field(default_factory=dict)
 
     def group(self, var: Symbol) -> FusionGroup:
@@ -191,7 +189,7 @@ class _Fusion:
         is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
         if is_full and not self.own:
             return None
-        one, two = self.texts.by(first.body), self.texts.by(second.body)
+        one, two = self.ctx.facts.texts.by(first.body), self.ctx.facts.texts.by(second.body)
         filled = one.stored & two.loaded
         touched = (one.loaded | one.stored) & (two.loaded | two.stored)
         is_producer = bool(filled & self.own)
@@ -200,12 +198,12 @@ class _Fusion:
         if is_full and not is_producer:
             return None
         inner = replace(self, refusals={}, parts={})
-        never = why_not_joined(first, second, self.equal, self.texts)
+        never = why_not_joined(first, second, self.equal, self.ctx.facts.texts)
         is_chain = bool(one.loaded & self.own)  # whose loops run in blocks (`overlapped_tiling`)
         part_of = zeros_before(filled & self.own, before) if never == RANGES and not is_chain else None
         if part_of is not None and is_whole(second, part_of.shape[0], self.equal):
             first = widen(first, part_of, self.equal) or first
-            never = why_not_joined(first, second, self.equal, self.texts)
+            never = why_not_joined(first, second, self.equal, self.ctx.facts.texts)
         found = inner._attempt(first, second, between, is_producer) if never is None else never
         if isinstance(found, str) and not self.ctx.options.on_gpu:
             inner = replace(self, refusals={}, parts={})
@@ -240,7 +238,7 @@ class _Fusion:
     def _turned(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
         """Fusion with the first nest interchanged, if the second nest has the same rows inside its columns."""
         turned = self._columns_first(first, second)
-        if turned is None or why_not_joined(turned, second, self.equal, self.texts) is not None:
+        if turned is None or why_not_joined(turned, second, self.equal, self.ctx.facts.texts) is not None:
             return None
         if why_not_worthwhile(turned, second) is not None:
             return None
@@ -270,7 +268,7 @@ class _Fusion:
 
     def _attempt(self, first: For, second: For, between: list[Stmt], is_producer: bool) -> _Joined | str:
         """The fused loop with the statements before and behind it, or the reason why there is none."""
-        around = placed(first, second, between, self.texts)
+        around = placed(first, second, between, self.ctx.facts.texts)
         if around is None:
             return BETWEEN
         one, two = self._combining(first), self._combining(second)

@@ -28,7 +28,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.dependences.fusion_legality import EqualExtents, placed, why_not_joined
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
@@ -43,7 +42,7 @@ REACH = 8
 
 def merge_compactions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with compactions under one condition in one loop."""
-    merging = _Merging(EqualExtents.of(fn.guards), Counter(scalar_reads(fn.body)), ctx.options.boundscheck)
+    merging = _Merging(EqualExtents.of(fn.guards), Counter(scalar_reads(fn.body)), ctx)
     return with_body(fn, merging.block(fn.body))
 
 
@@ -53,12 +52,12 @@ class _Merging:
 
     equal: EqualExtents
     reads: Counter[ir.Symbol]
-    boundscheck: bool
+    ctx: PassContext
 
     def block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         out: list[ir.Stmt] = []
         for stmt in body:
-            if isinstance(stmt, ir.For) and is_compaction(stmt, boundscheck=self.boundscheck):
+            if isinstance(stmt, ir.For) and is_compaction(stmt, boundscheck=self.ctx.options.boundscheck):
                 tried = (at for at in range(len(out) - 1, -1, -1) if isinstance(out[at], ir.For))
                 found = (self._merged(out, at, stmt) for at in islice(tried, REACH))
                 out = next((new for new in found if new is not None), [*out, stmt])
@@ -72,7 +71,7 @@ class _Merging:
         one, two = selection_of(first), selection_of(second)
         if not isinstance(first, ir.For) or one is None or two is None or one.counter == two.counter:
             return None
-        start, texts = _start(out[:at], one.counter), Texts()
+        start, texts = _start(out[:at], one.counter), self.ctx.facts.texts
         if start is None or start != _start(between, two.counter):
             return None
         names = {second.var: first.var, two.counter: one.counter}
@@ -85,7 +84,8 @@ class _Merging:
         loop, around = replace(first, body=(step,)), placed(first, second, between, texts)
         arrays, others = (texts.of(part).touched for part in (first, second))
         is_apart = replace(arrays, writes=arrays.writes - {one.counter}).is_free_of(others)
-        if around is None or not is_apart or not is_compaction(loop, boundscheck=self.boundscheck):
+        boundscheck = self.ctx.options.boundscheck
+        if around is None or not is_apart or not is_compaction(loop, boundscheck=boundscheck):
             return None
         before, behind = around
         is_read = self.reads[two.counter] > Counter(scalar_reads(second))[two.counter]

@@ -79,13 +79,15 @@ class _OverlappedTiling:
     equal: EqualExtents
     ctx: PassContext
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[Stmt, ...], loops: tuple[For, ...] = ()) -> tuple[Stmt, ...]:
+        """loops: those around, none of which may be cut where anything inside is changed."""
         out: list[Stmt] = []
         at = 0
         while at < len(body):
             stmt = body[at]
             chain = self.chains.chain(body, at) if isinstance(stmt, For) else None
-            new = None if chain is None else self._in_blocks(chain, [*out, *body])
+            is_inside = chain is not None and any(self.ctx.answer(may_be_cut, loop) for loop in loops)
+            new = None if chain is None or is_inside else self._in_blocks(chain, [*out, *body])
             if chain is not None and new is not None:
                 stmts, cleared = new
                 out = [
@@ -93,10 +95,10 @@ class _OverlappedTiling:
                 ]
                 at += chain.end
                 continue
-            inner = not isinstance(stmt, For) or (
-                len(loops_of(stmt.body)) > 1 and not may_be_cut(stmt, self.ctx)
-            )
-            out.append(map_blocks(stmt, self.block) if inner else stmt)
+            if not isinstance(stmt, For) or len(loops_of(stmt.body)) > 1:
+                around = (*loops, stmt) if isinstance(stmt, For) else loops
+                stmt = map_blocks(stmt, partial(self.block, loops=around))
+            out.append(stmt)
             at += 1
         return tuple(out)
 

@@ -49,8 +49,7 @@ def rematerialise(fn: Function, ctx: PassContext) -> Function:
     times = [a.array for a in allocs]
     left = [a for a in allocs if times.count(a.array) == 1 and a.array not in returned]
     equal = EqualExtents.of(fn.guards)
-    texts = Texts()
-    known = _Known.of(fn, texts)
+    known = _Known.of(fn, ctx.facts.texts)
     while left:
         # The last one first: what it is computed from is then read where it was read itself.
         alloc = left.pop()
@@ -65,7 +64,7 @@ def rematerialise(fn: Function, ctx: PassContext) -> Function:
             continue
         if any(read.is_elsewhere for read in producer.reads):
             fn = _without(fn, producer)
-            known = _Known.of(fn, texts)
+            known = _Known.of(fn, ctx.facts.texts)
             ctx.recomputed[alloc.array] = alloc.loc
             ctx.remark(alloc.loc, f"'{name}' is never stored: it is computed at each of {reads} reads")
             left = [a for a in left if a.array != alloc.array]

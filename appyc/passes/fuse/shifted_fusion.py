@@ -29,10 +29,11 @@ cheaper barrier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
-from appyc.analysis.accesses.syntactic_effects import Texts, Touched
+from appyc.analysis.accesses.syntactic_effects import Touched
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import is_worthwhile
 from appyc.analysis.dependences.free_loops import is_free
@@ -84,27 +85,22 @@ class _ShiftedFusion:
     ordered: frozenset[Symbol]
     """The loops whose last iteration sets a live-out scalar: none of theirs may run after the blocks."""
 
-    free: dict[int, tuple[For, bool]] = field(default_factory=dict)
-    """Whether loops may be cut, by identity: each is asked about with the one before it and the one behind."""
-
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[Stmt, ...], loops: tuple[For, ...] = ()) -> tuple[Stmt, ...]:
+        """loops: those around, none of which may be cut where anything inside is changed."""
         out: list[Stmt] = []
         for stmt in body:
             match stmt:
                 case For() if stmt.var in self.tiled:
                     out.append(stmt)
-                case For() if sum(isinstance(s, For) for s in stmt.body) > 1 and not may_be_cut(
-                    stmt, self.ctx
-                ):
-                    out.append(map_blocks(stmt, self.block))
-                case For():
-                    self._append(out, stmt)
+                case For() if sum(isinstance(s, For) for s in stmt.body) < 2:
+                    self._append(out, stmt, loops)
                 case _:
-                    out.append(map_blocks(stmt, self.block))
+                    inner = (*loops, stmt) if isinstance(stmt, For) else loops
+                    out.append(map_blocks(stmt, partial(self.block, loops=inner)))
         return tuple(out)
 
-    def _append(self, out: list[Stmt], second: For) -> None:
-        """Appends a loop, in blocks with the preceding loop where that is legal and pays."""
+    def _append(self, out: list[Stmt], second: For, loops: tuple[For, ...]) -> None:
+        """Appends a loop, in blocks with the preceding loop where that is legal and pays. loops: those around."""
         at = next((k for k in range(len(out) - 1, -1, -1) if isinstance(out[k], For)), None)
         first = None if at is None else out[at]
         if (
@@ -112,17 +108,20 @@ class _ShiftedFusion:
         ):  # one loop, which was distributed
             out.append(second)
             return
-        around = placed(first, second, out[at + 1 :], Texts())
+        around = placed(first, second, out[at + 1 :], self.ctx.facts.texts)
         reach = _reach(first, second)
-        if around is None or reach is None or not self._may_be_cut(first, second, reach):
+        if (
+            around is None or reach is None or not self._may_be_cut(first, second, reach)
+            or any(self.ctx.answer(may_be_cut, loop) for loop in loops)
+        ):  # fmt: skip
             out.append(second)
             return
-        loops = self._in_blocks(first, second, reach)
-        if not may_be_cut(loops[0], self.ctx):
+        blocks = self._in_blocks(first, second, reach)
+        if not may_be_cut(blocks[0], self.ctx):
             out.append(second)
             return
         before, behind = around
-        out[at:] = [*before, *loops, *behind]
+        out[at:] = [*before, *blocks, *behind]
         peeled = reach[1] - reach[0]
         self.ctx.remark(
             second.loc,
@@ -138,13 +137,8 @@ class _ShiftedFusion:
             return False
         bounds = Touched.by(second.bounds)
         return Touched.by(first.body).is_free_of(bounds) and all(
-            self._is_free(loop) for loop in (first, second)
+            self.ctx.answer(may_be_cut, loop) for loop in (first, second)
         )
-
-    def _is_free(self, loop: For) -> bool:
-        if id(loop) not in self.free:
-            self.free[id(loop)] = loop, may_be_cut(loop, self.ctx)
-        return self.free[id(loop)][1]
 
     def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
         """The loop over blocks, and the loop over the iterations that are peeled from them."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import operations_of
 from appyc.analysis.patterns.block_chains import (
     Fresh,
@@ -76,13 +75,12 @@ class ChainFinder:
     private: frozenset[Symbol]
     live: Mapping[Symbol, frozenset[Symbol]]
     ctx: PassContext
-    texts: Texts = field(default_factory=Texts)
     members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
     saving: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def chain(self, body: tuple[Stmt, ...], at: int) -> Chain | None:
         """The chain of loops to tile that starts at statement `at`; None where none pays."""
-        text = self.texts.by(body[:at])
+        text = self.ctx.facts.texts.by(body[:at])
         touched = text.loaded | text.stored
         allocs = frozenset(s.array for s in body if isinstance(s, Alloc)) & self.once - touched
         members: list[Member] = []
@@ -99,7 +97,7 @@ class ChainFinder:
                 members.append(one)
                 chain = self._reaching(members, allocs, before, behind, end)
                 found = chain or found
-            elif passes_by(stmt, members, behind, allocs, self.texts):
+            elif passes_by(stmt, members, behind, allocs, self.ctx.facts.texts):
                 before.append(stmt)
             elif may_leave(stmt):
                 break
@@ -123,10 +121,11 @@ class ChainFinder:
         return found if may_be_cut(combining, self.ctx) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
-        mine = self.texts.of(one.loop).touched
+        texts = self.ctx.facts.texts
+        mine = texts.of(one.loop).touched
         return (
             any(self._saves(other, one) for other in members)
-            and all(mine.is_free_of(self.texts.of(stmt).touched) for stmt in behind)
+            and all(mine.is_free_of(texts.of(stmt).touched) for stmt in behind)
             and not share_scalars([other.loop for other in members], one.loop)
         )
 
@@ -144,7 +143,7 @@ class ChainFinder:
         written = frozenset[Symbol]().union(*(one.writes for one in members))
         private = written & allocs & self.private
         temporary = private - touched_outside(private, self.accesses, members)
-        text = self.texts.by(before)
+        text = self.ctx.facts.texts.by(before)
         fresh = Fresh(allocs - text.loaded - text.stored, temporary)
         found = reaching(members, fresh)
         if found is None:
