@@ -54,7 +54,7 @@ Question: TypeAlias = "Callable[[For, PassContext], bool]"
 
 @dataclass(slots=True)
 class Facts:
-    """The cached legality analysis of the function that a pass last asked about, and facts about statements of any.
+    """The cached legality analysis of the function that a pass last asked about, and facts about statements.
 
     fn: the function. bare: the function without the modes of its loops. texts: the effects of statements.
     answers: to questions about loops that stand alone, by the question and the loop's identity.
