@@ -94,14 +94,14 @@ def lower_function(
     facts, known = Facts(), Known()
     types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
     source = replace(source, facts={})  # some are about globals, which change between calls
-    source = with_codes(source, frozenset(n for n, t in types.items() if t.container is Container.TEXT))
+    texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)
         environment = Environment(supply, typeof, fn, callees, libraries=libraries)
         names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,
-            _source(source, names, facts),
+            _source(source, names, facts, texts),
             names,
             supply,
             facts,
@@ -136,16 +136,19 @@ def _named(function: Function, scope: Scope) -> Function:
     return rename(function, {array: new for array, new in named.items() if array in scope.memory.made})
 
 
-def _source(source: Source, names: Names, facts: Facts) -> Source:
+def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str] = frozenset()) -> Source:
     if not isinstance(source, LibraryText):  # which is the same for calls at several locations
         ranks = facts.array_lists
         what = f"containers {sorted(ranks.items())}" if ranks else "containers"
-        source = source.remember(what, lambda: _without_containers(source, names, ranks))
+        source = source.remember(what, lambda: _without_containers(source, names, ranks, texts))
     return with_joined_returns(source) if facts.joins_returns else source
 
 
-def _without_containers(source: Source, names: Names, ranks: Mapping[str, int]) -> Source:
+def _without_containers(
+    source: Source, names: Names, ranks: Mapping[str, int], texts: frozenset[str]
+) -> Source:
     source = without_maps(without_caches(source, names.plain), names.plain)
+    source = with_codes(source, texts, names.plain)
     source = without_generator_calls(source, names.plain)
     source = without_generators(source, names.plain)
     source = with_names_for_rebound(source)

@@ -73,6 +73,22 @@ def within(text, c):
     return c < 0 or c in text
 
 
+def find_in(text, c):
+    """The position of the first character of a text that is equal to one; -1 if there is none."""
+    at = 0
+    while at < len(text) and text[at] != c:
+        at += 1
+    return at if at < len(text) else -1
+
+
+def index_in(text, c):
+    """The position of the first character of a text that is equal to one. Raises ValueError if there is none."""
+    at = find_in(text, c)
+    if at < 0:
+        raise ValueError("substring not found")
+    return at
+
+
 def codes(text):
     """The numbers of a text's characters as an array."""
     out = np.empty(len(text), dtype=np.int32)

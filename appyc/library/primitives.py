@@ -42,6 +42,11 @@ def as_list(items):
     return list(items)
 
 
+def code_points(text):
+    """The numbers of the characters of a text that is known at compile time, as a tuple."""
+    return tuple(map(ord, text))
+
+
 def refuse(message):
     """Leaves the call to the library, which may raise what it raises."""
     raise NotImplementedError(message)

@@ -421,7 +421,7 @@ def test_explain_takes_texts_bytes_and_lists() -> None:
 def rewritten(text: str, *texts: str) -> str:
     lines = tuple(textwrap.dedent(text).strip().splitlines(keepends=True))
     source = Source("f", "f.py", lines, 1, 0)
-    return ast.unparse(with_codes(source, frozenset(texts)).ast)
+    return ast.unparse(with_codes(source, frozenset(texts), lambda _: None).ast)
 
 
 def test_the_rule() -> None:
@@ -472,3 +472,40 @@ def test_a_character_whose_name_is_that_of_a_number_too():
 
     with pytest.raises(appyc.UnsupportedError, match="a name that stands for nothing else"):
         appyc.jit(codes, strict=True, cache=False)("abc")
+
+
+BASES = "ACGT"
+
+
+def written_out(n: Any) -> Any:
+    return "".join([BASES[i % 4] for i in range(n)])
+
+
+def test_a_text_of_the_module_is_the_one_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = appyc.jit(written_out, strict=True)
+    assert compiled(6) == "ACGTAC"
+    monkeypatch.setitem(globals(), "BASES", "abcdef")
+    assert compiled(6) == "abcdab"
+
+
+def ones(x: Any) -> Any:
+    return sum(1 for c in str(x) if c == "1")
+
+
+@pytest.mark.parametrize("x", [1.01, True, None, "101", 11 + 1j, 10**30 + 1, -11])
+def test_texts_of_anything_are_pythons(x: Any) -> None:
+    assert appyc.jit(ones)(x) == ones(x)
+
+
+@pytest.mark.parametrize("n", [5, 123456, -77])
+def test_texts_of_numbers_that_python_needs_are_left_to_it(n: Any) -> None:
+    def named(n: Any) -> Any:
+        key = str(n)
+        total = 0
+        for i in range(10):
+            total += i
+        if n < 0:
+            raise ValueError("negative: " + key)
+        return {key: total}, f"{key}!", key.zfill(8)
+
+    assert outcome(appyc.jit(named), n) == outcome(named, n)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 
-from appyc.frontend.desugar.building import read
+from appyc.frontend.desugar.building import located, read
 from appyc.frontend.desugar.comprehension_loops import LIST, Comprehension, folded, with_own_names
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import rewritten
@@ -43,5 +43,5 @@ class _Joined(Hoisting):
         assert isinstance(node, ast.Call)
         name = self.unused("characters")
         before += folded(with_own_names(items, self.unused), name, LIST)
-        node.args = [read(name)]
+        node.args = [located(read(name), node)]
         return node

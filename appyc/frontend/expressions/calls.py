@@ -44,7 +44,12 @@ from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, met
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
-from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
+from appyc.frontend.library.array_calls import (
+    lower_array_call,
+    lower_array_method,
+    lower_primitive,
+    works_on_arrays,
+)
 from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
@@ -80,6 +85,8 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         values = expressions.lower_operands(scope, node.args)
         match text:
             case FunctionType():
+                if (made := lower_primitive(scope, text, values, loc)) is not None:
+                    return made
                 try:
                     return called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program

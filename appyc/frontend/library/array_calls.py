@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -97,6 +97,14 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     lower = _generated if obj is sum else _collected
     kept = obj in (np.array, np.asarray)  # these test that each item fits
     return make(scope, _bound(scope, node, parameters, [], loc, lower, as_lists=kept), loc)
+
+
+def lower_primitive(scope: Scope, obj: object, values: Sequence[Value], loc: Loc) -> Value | None:
+    """The value of a primitive, or a function of arrays, of these values; None where `obj` is none of those."""
+    if (entry := _FUNCTIONS.get(obj)) is None:
+        return None
+    parameters, make = entry
+    return make(scope, dict(zip(parameters, values, strict=False)), loc)
 
 
 def lower_array_method(
@@ -291,7 +299,7 @@ _FUNCTIONS: dict[object, Entry] = {
     **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
-    primitives.as_list: (("items",), texts.as_list),
+    primitives.as_list: (("items",), texts.as_list), primitives.code_points: (("text",), texts.code_points),
     primitives.left_unless: (("condition", "why"), texts.left_unless),
     **{
         ufunc.reduce: (_REDUCED, partial(_reduction, name, of_first=True))

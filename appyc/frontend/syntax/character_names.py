@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import TypeGuard
 
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.syntax.tree import bindings_of, parameters_of, walk
@@ -32,6 +33,7 @@ SEQUENCES = frozenset({Role.TEXT, Role.BUILT, Role.LIST})
 TEXTS = frozenset({Role.TEXT, Role.BUILT})
 HOLDERS = SEQUENCES | {Role.SET, Role.VALUED}
 """Roles of containers whose items are characters."""
+TEXT = frozenset({Role.TEXT})
 KEYS = frozenset({Role.KEYED})
 NOTHING: frozenset[Role] = frozenset()
 
@@ -44,6 +46,9 @@ METHODS = {
     "max(it, key=it.get)": KEYS, "min(it, key=it.get)": KEYS,
 }  # fmt: skip
 """Uses of containers, and the roles of those of which they give a character. `key` is one where the keys are."""
+
+NUMERALS = {"str": "decimal", "bin": "binary", "oct": "octal", "hex": "hexadecimal"}
+"""Functions that give the text of a number, and those of `appyc.library.numerals`."""
 
 CLASSIFIED = frozenset({"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower"})
 CHANGED = frozenset({"upper", "lower"})
@@ -62,8 +67,38 @@ def use_of(node: ast.AST) -> tuple[str, dict[str, ast.expr]] | None:
     return None
 
 
-def root_of(node: ast.expr) -> ast.Name | None:
-    """The name of which an expression is the whole, a slice, a copy, or these reversed or sorted."""
+def is_numeral(node: ast.AST | None) -> TypeGuard[ast.Call]:
+    """Whether an expression may be the text of a number, as `str(n)` is."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[_], keywords=[]):
+            return name in NUMERALS
+        case _:
+            return False
+
+
+def is_entry(node: ast.AST) -> TypeGuard[ast.Subscript]:
+    """Whether an expression is a character, found at run time, of a text that is written out."""
+    match node:
+        case ast.Subscript(value=ast.Constant(value=str(text)), slice=at):
+            return len(text) > 1 and not isinstance(at, ast.Slice | ast.Constant)
+        case _:
+            return False
+
+
+def are_texts(among: ast.expr) -> TypeGuard[ast.Tuple | ast.List]:
+    """Whether texts are written out, so that a text may be compared with each."""
+    if not isinstance(among, ast.Tuple | ast.List) or len(among.elts) < 2:
+        return False
+    return all(isinstance(item, ast.Constant) and isinstance(item.value, str) for item in among.elts)
+
+
+def is_reversal(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed"
+
+
+def root_of(node: ast.expr) -> ast.Name | ast.Call | None:
+    """The name, or the text of a number, of which an expression is the whole, a slice, a copy, or these reversed or
+    sorted."""
     match node:
         case (
             ast.Subscript(value=value, slice=ast.Slice())
@@ -74,7 +109,7 @@ def root_of(node: ast.expr) -> ast.Name | None:
         ):
             return root_of(value)
         case _:
-            return node if isinstance(node, ast.Name) else None
+            return node if isinstance(node, ast.Name) or is_numeral(node) else None
 
 
 def iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
@@ -99,7 +134,9 @@ class CharacterNames:
     whole: frozenset[str] = frozenset()
 
     def of(self, node: ast.AST | None) -> frozenset[Role]:
-        """The roles of a name; none of another expression."""
+        """The roles of a name, or of the text of a number; none of another expression."""
+        if is_numeral(node):
+            return TEXT
         return self.roles.get(node.id, frozenset()) if isinstance(node, ast.Name) else frozenset()
 
     def is_sequence(self, node: ast.expr) -> bool:
@@ -159,7 +196,9 @@ class CharacterNames:
                 method in CHANGED
             ):
                 return self.is_character(value)
-            case ast.Subscript(value=ast.Subscript() as value, slice=index) if not isinstance(
+            case ast.Subscript() if is_entry(node):
+                return True
+            case ast.Subscript(value=ast.Subscript() | ast.Call() as value, slice=index) if not isinstance(
                 index, ast.Slice
             ):
                 return self.is_sequence(value)
@@ -194,7 +233,8 @@ class _Uses:
             return bool(known) and all(map(names.is_character, self.bound))
         if role is Role.BUILT:
             parts = [b for b in self.bound if not isinstance(b, ast.Constant)]
-            return bool(parts or self.added) and all(
+            is_table = bool(self.keys) and not all(map(_is_short, self.bound))
+            return bool(parts or self.added or is_table) and all(
                 [*map(names.is_text, parts), *(names.is_character(a) or names.is_text(a) for a in self.added)]
             )
         if role is Role.LIST and any(map(names.is_text, self.bound)):
@@ -210,6 +250,11 @@ class _Uses:
         )
 
 
+def _is_short(value: ast.expr) -> bool:
+    """Whether a value is a constant of one character, or empty."""
+    return isinstance(value, ast.Constant) and isinstance(value.value, str) and len(value.value) < 2
+
+
 def _kind(value: ast.expr) -> frozenset[Role]:
     """The roles that a value may give to a name."""
     match value:
@@ -219,7 +264,10 @@ def _kind(value: ast.expr) -> frozenset[Role]:
             return frozenset({Role.LIST, Role.BUILT})
         case ast.Constant(value=str()) | ast.Name():
             return frozenset({Role.CHARACTER, Role.BUILT})
-        case ast.Call(func=ast.Attribute(attr="join")):
+        case (
+            ast.Call(func=ast.Attribute(attr="join"))
+            | ast.Call(func=ast.Name(id="str" | "bin" | "oct" | "hex"))
+        ):
             return frozenset({Role.BUILT})
         case ast.Set() | ast.Call(func=ast.Name(id="set")):
             return frozenset({Role.SET})
@@ -248,7 +296,7 @@ def _parts(value: ast.expr, role: Role) -> Iterator[ast.expr]:
 def character_names(function: ast.FunctionDef, texts: Iterable[str]) -> CharacterNames:
     """The roles of a function's names, of which some are texts."""
     uses = _uses_in(function)
-    given = {name: frozenset({Role.TEXT}) for name in texts}
+    given = dict.fromkeys(texts, TEXT)
     roles = {name: one.may_be() for name, one in uses.items()} | given
     rebound = frozenset(name for name, one in uses.items() if one.stores > 1)
     while True:

@@ -24,7 +24,7 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
         root.id
         for node in walk(function)
         for part in (iterated(node) if node in loops else _looked_at(node, items))
-        if (root := root_of(part)) is not None
+        if isinstance(root := root_of(part), ast.Name)
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
     return run_over - tested
 
@@ -34,6 +34,8 @@ def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
     of a sequence or an item of a loop."""
     match node:
         case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
+            return args
+        case ast.Call(func=ast.Name(id="map" | "filter"), args=[_, *args]):
             return args
         case ast.Call(func=ast.Attribute(attr="extend"), args=args):
             return args
