@@ -509,3 +509,72 @@ def test_texts_of_numbers_that_python_needs_are_left_to_it(n: Any) -> None:
         return {key: total}, f"{key}!", key.zfill(8)
 
     assert outcome(appyc.jit(named), n) == outcome(named, n)
+
+
+MATCH = 2
+
+
+def score(x: Any, y: Any, otherwise: Any = -1) -> Any:
+    if x == y:
+        return MATCH
+    return otherwise
+
+
+def paired(c: Any) -> Any:
+    if c == "A":
+        return "T"
+    return "G" if c == "C" else "A"
+
+
+def occurrences(part: Any, c: Any) -> Any:
+    found = 0
+    for x in part:
+        found += x == c
+    return found
+
+
+def aligned(s: Any, t: Any) -> Any:
+    best = [0] * (len(t) + 1)
+    for x in s:
+        last = 0
+        for j in range(len(t)):
+            last, best[j + 1] = best[j + 1], max(last + score(x, t[j]), best[j] - 1, best[j + 1] - 1)
+    return best
+
+
+def complemented(s: Any, t: Any) -> Any:
+    out = ""
+    for c in s:
+        out += paired(c)
+    return out, score("A", s[0]) if s else 0
+
+
+def densest(s: Any, t: Any) -> Any:
+    def same(a: Any, b: Any) -> Any:
+        return a == b or (a == "N" and b != "-")
+
+    both = 0
+    for a, b in zip(s, t, strict=False):
+        both += same(a, b)
+    return both, [occurrences(s[i : i + 3], "A") for i in range(len(s))], occurrences(t, "C")
+
+
+@pytest.mark.parametrize("fn", [aligned, complemented, densest])
+def test_functions_are_given_characters_and_texts(fn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = appyc.jit(fn, target="cpu", strict=True)
+    for args in (("ACGTA", "ANGGA"), ("", "C"), ("N-C", "")):
+        assert compiled(*args) == fn(*args), args
+    monkeypatch.setitem(globals(), "MATCH", 5)
+    assert compiled("ACGTA", "ANGGA") == fn("ACGTA", "ANGGA")
+    monkeypatch.setitem(globals(), "score", lambda x, y: 7)
+    assert appyc.jit(fn)("ACA", "A") == fn("ACA", "A")
+
+
+@pytest.mark.parametrize("helper", [lambda c, n=1: c * 2, lambda c: [c], lambda c: {c: 1}])
+def test_what_a_function_does_with_a_text_may_be_pythons(
+    helper: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def f(s: Any) -> Any:
+        return [helper(c) for c in s]
+
+    assert appyc.jit(f)("abc") == f("abc")

@@ -37,3 +37,12 @@ def of_three(a, b, c):
     for k, (x, y, z) in enumerate(zip(a, b, c[1:], strict=True)):
         out[k] = x + y * z
     return out
+
+
+@PROGRAMS.on(ints(4), ints(3))
+@PROGRAMS.on(ints(0), ints(3), joined=True)
+def of_the_shortest(a, b):
+    total = 0
+    for x, y in zip(a, b, strict=False):
+        total += x * y
+    return total, sum(x - y for x, y in zip(b, a, strict=False))

@@ -19,7 +19,9 @@ an empty text among them (`last = ""`) is -1. A text that gets characters at its
 are indexed, run over, measured, compared, copied to lists, and parts of them returned. The tests and conversions are
 those of `appyc.library.code_points` and `appyc.library.numerals`.
 
-Does not handle: texts that are added up, given to other functions, or put into containers; other methods of texts.
+Functions that are given characters or texts become nested ones (`text_helpers.py`).
+
+Does not handle: texts that are added up, returned by other functions, or put into containers; other methods of texts.
 """
 
 from __future__ import annotations
@@ -32,18 +34,18 @@ from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.character_uses import CharacterUses, turned
 from appyc.frontend.desugar.joined_characters import with_joined_lists
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.text_helpers import with_nested_helpers
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.character_names import (
     HOLDERS,
     Role,
-    bound_by,
-    character_names,
     is_entry,
     is_numeral,
     is_reversal,
     iterated,
     root_of,
 )
+from appyc.frontend.syntax.character_roles import bound_by, character_names
 from appyc.frontend.syntax.tree import bindings_of, walk
 from appyc.frontend.types.values import ReturnedContainer
 
@@ -58,7 +60,7 @@ def with_codes(source: Source, texts: frozenset[str], value_of: ValueOf) -> Sour
         if isinstance(value_of(node.value), str)
     )
     if texts:
-        return _with_codes(source, texts, outside)
+        return _with_codes(with_nested_helpers(source, texts | outside, value_of), texts, outside)
     if not outside and not any(map(_makes_text, walk(source.ast))):
         return source
     try:
@@ -165,6 +167,9 @@ class _Codes(CharacterUses):
                 self._mark_text(text)
         return self.generic_visit(node)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return _Nested(**vars(self)).generic_visit(node)
+
     def visit_Return(self, node: ast.Return) -> Any:
         match node.value:
             case ast.Tuple(elts=elts):
@@ -190,3 +195,12 @@ class _Codes(CharacterUses):
         if makes != "character" and not own & {Role.KEYED, Role.SET}:
             value = self._call("codes", value)
         return located(ast.Call(constant(ReturnedContainer(makes)), [value], []), value)
+
+
+class _Nested(_Codes):
+    """The statements of a nested function."""
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if node.value is not None and self.names.is_character(node.value):
+            self._mark_characters(node.value)
+        return self.generic_visit(node)

@@ -143,7 +143,7 @@ _MEASURED = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, as
 
 
 def without_strict_zips(source: Source, value_of: ValueOf) -> Source:
-    """The function, with its loops over `zip(..., strict=True)` replaced."""
+    """The function, with its loops over `zip(..., strict=True)` replaced; `strict=False` is the default."""
     return rewritten(
         source,
         lambda copied: _StrictZips(copied, value_of),
@@ -152,6 +152,14 @@ def without_strict_zips(source: Source, value_of: ValueOf) -> Source:
 
 
 class _StrictZips(Rule):
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node:
+            case ast.Call(keywords=[ast.keyword(arg="strict", value=ast.Constant(False))]) if (
+                self.value_of(node.func) is zip
+            ):
+                node.keywords = []
+        return self.generic_visit(node)
+
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
         call = node.iter

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from appyc.frontend.syntax.character_names import bound_by, iterated, root_of
+from appyc.frontend.syntax.character_names import iterated, root_of
+from appyc.frontend.syntax.character_roles import bound_by
 from appyc.frontend.syntax.tree import walk
 
 
