@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from appyc.analysis.patterns.compaction_pattern import Packed, packed_arrays
-from appyc.analysis.patterns.scans import linear_in, scans_of, steps_of
+from appyc.analysis.patterns.scans import backward_slice, linear_in, scans_of
 from appyc.ir.printer import print_expr, print_stmt
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
@@ -130,7 +130,7 @@ def test_steps_are_what_the_scalars_need():
         store(b, [i], s),
         if_(compare(">", x, 0.0), [update(s, [], "+", x), store(out, [i], t)], [store(out, [i], 0.0)]),
     )
-    text = "\n".join(print_stmt(stmt) for stmt in steps_of(body, [s]))
+    text = "\n".join(print_stmt(stmt) for stmt in backward_slice(body, [s]))
     assert text == "x = a[i]\nif x > 0.0:\n    s = s + x"
 
 

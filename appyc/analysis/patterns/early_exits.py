@@ -22,11 +22,11 @@ from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.verdicts import Refusal
+from appyc.analysis.patterns.scans import backward_slice
 from appyc.errors import Loc, Note
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import has_own, own_statements, rewrite_own_statements
-from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, contains, scalars_written, walk
 
 MAX_SIZE = 400
 """Nodes of a test; what follows a condition with a jump in one arm is written for both."""
@@ -131,50 +131,7 @@ def _test(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
             return ()
         return (ir.Break(loc=stmt.loc) if isinstance(stmt, ir.Fail) else stmt,)
 
-    return _slice(rewrite_own_statements(tail, ending), frozenset(), effects=False)
-
-
-def what_shows(body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
-    """The slice of a body that is visible from outside: its effects, and assignments to the scalars in
-    `live`."""
-    return _slice(body, live, effects=True)
-
-
-def _slice(body: tuple[ir.Stmt, ...], wanted: frozenset[ir.Symbol], *, effects: bool) -> tuple[ir.Stmt, ...]:
-    """The statements that jump or set `wanted` scalars, those that have `effects` too if asked
-    for, and those that set what these read."""
-    needed = set(wanted)
-    while True:
-        kept = _part(body, needed, effects)
-        more = scalars_read(kept)
-        if more <= needed:
-            return kept
-        needed |= more
-
-
-def _part(body: tuple[ir.Stmt, ...], needed: set[ir.Symbol], effects: bool) -> tuple[ir.Stmt, ...]:
-    out: list[ir.Stmt] = []
-    for stmt in body:
-        match stmt:
-            case ir.If(cond, then, orelse):
-                then, orelse = _part(then, needed, effects), _part(orelse, needed, effects)
-                keep = bool(then or orelse) or (effects and may_raise(cond))
-                stmt = replace(stmt, then=then, orelse=orelse)
-            case ir.For() | ir.While():
-                stmt = replace(stmt, body=_part(stmt.body, needed, effects))
-                # A loop inside is kept for what it sets, not for its jumps.
-                own = own_statements(stmt.body)
-                keep = any(not isinstance(s, ir.If | ir.Break | ir.Continue) for s in own)
-                keep |= effects and may_raise(stmt)
-            case ir.Assign() | ir.Update() if not stmt.target.is_array:
-                keep = stmt.target in needed or (effects and may_raise(stmt))
-            case ir.Break() | ir.Continue():
-                keep = True
-            case _:
-                keep = effects
-        if keep:
-            out.append(stmt)
-    return tuple(out)
+    return backward_slice(rewrite_own_statements(tail, ending), ())
 
 
 def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | None:

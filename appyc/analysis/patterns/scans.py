@@ -11,7 +11,7 @@
 The steps of a row of iterations together are one step of the same kind: sums add up, maps
 y -> a * y + b follow each other as (a2 * a1, a2 * b1 + b2). So what each scalar holds where an
 iteration starts can be had before the iterations before it have run, from their steps alone.
-`steps_of` is the part of a body that they take.
+`backward_slice` is the part of a body that they take.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.blocks import map_blocks, own_statements
 from appyc.ir.names import ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, children, contains, rewrite_all, scalars_read, walk
+from appyc.ir.visit import arrays_written, children, contains, scalars_read, walk
 
 LINEAR = "linear"
 
@@ -41,7 +42,7 @@ def scans_of(loop: ir.For, symbols: Iterable[ir.Symbol]) -> tuple[Scan, ...] | N
         if op is None:
             return None
         scans.append(Scan(op, symbol))
-    steps = steps_of(loop.body, carried)
+    steps = backward_slice(loop.body, carried)
     if _reads_carried(steps, carried) or may_raise(steps) or _reads_what_was_written(loop.body, steps):
         return None
     return tuple(scans)
@@ -165,28 +166,41 @@ def _operator(loop: ir.For, symbol: ir.Symbol, carried: frozenset[ir.Symbol]) ->
     return ops.pop()
 
 
-def steps_of(body: tuple[ir.Stmt, ...], symbols: Iterable[ir.Symbol]) -> tuple[ir.Stmt, ...]:
-    """The statements that change these scalars, with what those need: conditions, and other scalars."""
+def backward_slice(
+    body: tuple[ir.Stmt, ...], symbols: Iterable[ir.Symbol], *, effects: bool = False
+) -> tuple[ir.Stmt, ...]:
+    """The statements that jump or set these scalars, with what those need: conditions, and other scalars. effects:
+    those that have effects, too."""
     needed = frozenset(symbols)
     while True:
-        kept = _kept(body, needed)
+        kept = _kept(body, needed, effects)
         more = needed | scalars_read(kept)
         if more == needed:
             return kept
         needed = more
 
 
-def _kept(body: tuple[ir.Stmt, ...], needed: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
-    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
-        match node:
-            case ir.Assign() | ir.Update() if node.target in needed and not node.target.is_array:
-                return node
-            case ir.If(then=(_, *_)) | ir.If(orelse=(_, *_)) | ir.For(body=(_, *_)):
-                return node
+def _kept(body: tuple[ir.Stmt, ...], needed: frozenset[ir.Symbol], effects: bool) -> tuple[ir.Stmt, ...]:
+    out: list[ir.Stmt] = []
+    for stmt in body:
+        stmt = map_blocks(stmt, lambda block: _kept(block, needed, effects))
+        match stmt:
+            case ir.If():
+                keep = bool(stmt.then or stmt.orelse) or (effects and may_raise(stmt.cond))
+            case ir.For() | ir.While():
+                # A loop inside is kept for what it sets, not for its jumps.
+                own = own_statements(stmt.body)
+                keep = any(not isinstance(s, ir.If | ir.Break | ir.Continue) for s in own)
+                keep |= effects and may_raise(stmt)
+            case ir.Assign() | ir.Update() if not stmt.target.is_array:
+                keep = stmt.target in needed or (effects and may_raise(stmt))
+            case ir.Break() | ir.Continue():
+                keep = True
             case _:
-                return () if isinstance(node, ir.Stmt) else node
-
-    return rewrite_all(body, rule)
+                keep = effects
+        if keep:
+            out.append(stmt)
+    return tuple(out)
 
 
 def _reads_carried(steps: tuple[ir.Stmt, ...], carried: frozenset[ir.Symbol]) -> bool:

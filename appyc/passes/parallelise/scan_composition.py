@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
+from appyc.analysis.patterns.scans import LINEAR, backward_slice, step_of
 from appyc.ir import nodes as ir
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply, ordered
@@ -62,7 +62,7 @@ class Totals:
     def __init__(self, loop: ir.For, names: NameSupply, guarded: bool = True) -> None:
         self.source, self.loc = loop, loop.loc
         self.totals = tuple(_total(scan, names) for scan in loop.scans)
-        self.steps = steps_of(loop.body, (scan.symbol for scan in loop.scans))
+        self.steps = backward_slice(loop.body, (scan.symbol for scan in loop.scans))
         self.guarded = [t for t in self.totals if guarded and rounds_in_products(t.scan)]
         factors = [f for t in self.guarded for f in self._factors(t.scan.symbol)]
         self.moving = changed_in(self.source)

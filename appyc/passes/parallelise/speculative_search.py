@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
 from appyc.analysis.dependences.verdicts import Refusal, named
-from appyc.analysis.patterns.early_exits import EarlyExit, early_exit, leaves_early, what_shows
+from appyc.analysis.patterns.early_exits import EarlyExit, early_exit, leaves_early
+from appyc.analysis.patterns.scans import backward_slice
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
 from appyc.ir.invariance import changed_in, is_invariant
@@ -116,7 +117,7 @@ class _Search:
         self.seen = frozenset(
             {*scalars.last, *(r.symbol for r in scalars.reductions), *(c.symbol for c in scalars.carried)}
         )
-        self.work = what_shows(parts.rest, self.seen)
+        self.work = backward_slice(parts.rest, self.seen, effects=True)
         self.at, self.end, self.first, self.reach = (
             names.fresh(name, DType.INT64) for name in ("at", "end", "first", "reach")
         )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from appyc.analysis.accesses.elements import accesses_by_node
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
-from appyc.analysis.patterns.scans import steps_of
+from appyc.analysis.patterns.scans import backward_slice
 from appyc.ir.array_accesses import array_of, is_access, is_access_to, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
@@ -142,6 +142,6 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
 def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:
     """Whether what is stored is made of what is read."""
     assert isinstance(stmt, Store | Update)
-    used = (*steps_of(earlier, scalars_read(stmt.value)), stmt.value)
+    used = (*backward_slice(earlier, scalars_read(stmt.value)), stmt.value)
     ids = {id(node) for node in walk(used)}
     return any(id(read) in ids for read in reads)
