@@ -12,12 +12,7 @@ from appyc.ir.types import DType
 
 CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
 _DIVISIONS = ("/", "//", "%")
-_PYTHON_TYPES = {
-    DType.BOOL: "bool",
-    DType.INT64: "int",
-    DType.FLOAT64: "float",
-    DType.COMPLEX128: "complex",
-}
+_PYTHON_TYPES = {DType.BOOL: "bool", DType.INT64: "int", DType.FLOAT64: "float", DType.COMPLEX128: "complex"}
 """Types whose constants may be Python's literals, with Python's name for them."""
 PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
 SOME_WORKERS = 8

@@ -61,9 +61,7 @@ def roll(a: np.ndarray, shift, axis=None):
     if len(shifts) != len(axes) and len(shifts) > 1 and len(axes) > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences of one length")
     return rolled(
-        a,
-        shifts * len(axes) if len(shifts) == 1 else shifts,
-        axes * len(shifts) if len(axes) == 1 else axes,
+        a, shifts * len(axes) if len(shifts) == 1 else shifts, axes * len(shifts) if len(axes) == 1 else axes
     )
 
 
@@ -104,8 +102,7 @@ def padded(a, widths, mode, value):
     shape = tuple(before + n + behind for n, (before, behind) in zip(a.shape, widths))
     if mode == "edge":
         return by_index(
-            shape,
-            lambda at: a[tuple(min(max(i - b, 0), n - 1) for i, n, (b, _) in zip(at, a.shape, widths))],
+            shape, lambda at: a[tuple(min(max(i - b, 0), n - 1) for i, n, (b, _) in zip(at, a.shape, widths))]
         )
     return by_index(
         shape,
@@ -257,8 +254,7 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
 def spaced(kind, start, stop, n, endpoint):
     step = (stop - start) / kind(max(n - 1 if endpoint else n, 1))
     return by_index(
-        (n,),
-        lambda at: stop if endpoint and (at[0] == n - 1) & (n > 1) else kind(at[0]) * step + start,
+        (n,), lambda at: stop if endpoint and (at[0] == n - 1) & (n > 1) else kind(at[0]) * step + start
     )
 
 

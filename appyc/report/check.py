@@ -285,12 +285,7 @@ class _Check:
         self.found.append(Finding.at(loc, code, "info", message))
 
 
-_HOW = {
-    "parallel": "on threads",
-    "simd": "in vector lanes",
-    "scan": "in chunks",
-    "sequential": "in order",
-}
+_HOW = {"parallel": "on threads", "simd": "in vector lanes", "scan": "in chunks", "sequential": "in order"}
 
 
 def _of_error(error: CompileError) -> Finding:

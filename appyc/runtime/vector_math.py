@@ -26,10 +26,7 @@ from appyc.runtime.cache import Cache
 from appyc.runtime.fingerprint import binary_fingerprint, digest, machine_fingerprint
 from appyc.runtime.trusted import workspace
 
-_VARIANTS = {
-    "x86_64": (("b", 16), ("c", 32), ("d", 32), ("e", 64)),
-    "aarch64": (("n", 16), ("s", 0)),
-}
+_VARIANTS = {"x86_64": (("b", 16), ("c", 32), ("d", 32), ("e", 64)), "aarch64": (("n", 16), ("s", 0))}
 """The vector variants that gcc may call, by processor: the letter in the function's name and the bytes of a
 vector, 0 where they are not fixed."""
 

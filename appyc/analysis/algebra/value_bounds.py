@@ -123,10 +123,7 @@ class ValueBounds:
             stale = set().union(*(readers[s] for s in lost))
 
     def _grow(
-        self,
-        symbol: ir.Symbol,
-        sources: list[tuple[Source, set[ir.Symbol]]],
-        changes: dict[ir.Symbol, int],
+        self, symbol: ir.Symbol, sources: list[tuple[Source, set[ir.Symbol]]], changes: dict[ir.Symbol, int]
     ) -> bool:
         """Takes what is assigned to a scalar into its bounds, of those sources whose operands have a value by now."""
         known = [source for source, operands in sources if operands <= self._found.keys()]

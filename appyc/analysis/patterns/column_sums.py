@@ -13,14 +13,7 @@ from appyc.analysis.cost.loop_order import is_arithmetic
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Alloc, Assign, For, If, Load, Symbol, Update, While
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    contains,
-    scalars_read,
-    scalars_written,
-    walk,
-)
+from appyc.ir.visit import arrays_read, arrays_written, contains, scalars_read, scalars_written, walk
 
 MAX_SUMS = 6
 """The most sums in one loop over columns."""
