@@ -300,7 +300,7 @@ def taken(a, at):
 
 @PROGRAMS.on(floats(5, 6), np.array([[0, 2], [1, 1]]))
 def taken_along_columns(a, at):
-    return np.take(a, at, axis=1), np.take(a, at, axis=0), np.take(a, 3, axis=1)
+    return np.take(a, at, axis=1), np.take(a, at, axis=0), np.take(a, 3, axis=1), a.take([2, 0, -1], axis=1)
 
 
 @PROGRAMS.on(floats(5, 6), np.array([1, 0, 1, 1, 0], bool), bools(5, 6))

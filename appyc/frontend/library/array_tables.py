@@ -134,6 +134,8 @@ def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """`a[..., indices, ...]`, with indices along one axis."""
     axis, owner, indices = one_axis(given, loc), given["a"], given["indices"]
     tensor = as_tensor(scope, owner, loc)
+    if isinstance(indices, TupleValue):  # a list that is written out
+        indices = as_tensor(scope, indices, loc)
     if axis is None:
         axis = 0
         if tensor.ndim != 1:
