@@ -242,14 +242,15 @@ def _by_steps(array: Any, steps: Path) -> Any:
 def views_by(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """The result of a function that makes nothing but views. Raises LeftToNumPy where that needs values."""
     array = args[0] if args else None
-    if type(array) is arrays.ndarray and not array.is_window and not keywords and _are_plain(args[1:]):
-        layouts = _layouts_by(function, array.shape, array.dtype, args[1:])
+    is_plain = _are_plain((*args[1:], *keywords.values()))
+    if type(array) is arrays.ndarray and not array.is_window and is_plain:
+        layouts = _layouts_by(function, array.shape, array.dtype, *args[1:], **keywords)
         if not array.path:
             require(layouts is not None)
             return _mapped(layouts, array.with_layout, ViewLayout)
         # Of a view most functions give what the same steps lead to, which take longer to find than to try.
         if type(layouts) is ViewLayout and all(isinstance(s, Index | Transpose) for s in layouts.path):
-            view = function(array.ghost(), *args[1:])
+            view = function(array.ghost(), *args[1:], **keywords)
             if leads_to(array.ghost(), layouts.path, view) and is_writeable(view):
                 return _by_steps(array, layouts.path)
     return _views_by(function, args, keywords)
@@ -274,12 +275,12 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layouts_by(
-    function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, args: tuple[Any, ...]
+    function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, /, *args: Any, **keywords: Any
 ) -> Any:
     """The result of `views_by` for whole arrays of this shape, with layouts for views; None where it cannot
     be told."""
     try:
-        found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
+        found = _views_by(function, (whole(np.empty(shape, dtype)), *args), keywords)
     except LeftToNumPy:
         return None
     return _mapped(

@@ -138,7 +138,7 @@ def _methods() -> None:
                 setattr(kind, name, method)
     for name in (
         "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
-        "dot", "diagonal", "repeat", "trace",
+        "dot", "diagonal", "repeat", "squeeze", "swapaxes", "trace",
     ):  # fmt: skip
         setattr(Array, name, function(getattr(np, name)))
     for name in (

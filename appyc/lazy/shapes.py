@@ -155,9 +155,6 @@ class ShapeMethods(arrays.Array):
         order = _axes(len(self.shape)).transpose(*axes).shape
         return self.turned_to(order) if order else self
 
-    def swapaxes(self, one: Any, two: Any) -> Any:
-        return self.turned_to(_axes(len(self.shape)).swapaxes(one, two).shape)
-
     def _in_shape(self, given: Any) -> Any:
         """The view in another shape in C order, where its elements lie in memory in that order; else None."""
         if not _are_integers(given if type(given) is tuple else (given,)):
@@ -204,12 +201,6 @@ class ShapeMethods(arrays.Array):
     def flatten(self, order: Any = "C") -> Any:
         turned = self if order == "C" else self.transpose(self._axes_in(order))
         return turned.copy().reshape(-1)
-
-    def squeeze(self, axis: Any = None) -> Any:
-        self.ghost().squeeze(axis)  # raises NumPy's error for a wrong axis
-        given = tuple(k for k, extent in enumerate(self.shape) if extent == 1) if axis is None else axis
-        chosen = np.lib.array_utils.normalize_axis_tuple(given, self.ndim)
-        return self[(*(0 if k in chosen else slice(None) for k in range(self.ndim)), ...)]
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         if type is not None or (isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray)):

@@ -347,6 +347,7 @@ _OF_VIEWS = (
     lambda np, x: np.moveaxis(x, 0, -1), lambda np, x: np.swapaxes(x, 0, 1), lambda np, x: np.expand_dims(x, 1),
     lambda np, x: np.squeeze(x[:1]), lambda np, x: np.flip(x, 0), lambda np, x: np.rot90(x),
     lambda np, x: np.rollaxis(x, 1), lambda np, x: np.atleast_2d(x[0]), lambda np, x: x.swapaxes(0, -1),
+    lambda np, x: np.flip(x, axis=0), lambda np, x: np.expand_dims(x, axis=1), lambda np, x: x[:1].squeeze(axis=0),
 )  # fmt: skip
 
 
