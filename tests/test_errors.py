@@ -1905,6 +1905,18 @@ def test_of_a_long_line_the_part_with_the_column_is_shown(tmp_path):
     assert len(line) < 200
 
 
+def axes_left_out(a, k):
+    return np.swapaxes(a)
+
+
+def axis_moved_out_of_range(a, k):
+    return np.moveaxis(a, 0, 2)
+
+
+def axes_of_another_rank(a, k):
+    return a.transpose(0, 1, 2)
+
+
 def axis_that_is_not_there(a, k):
     return a.sum(axis=2)
 
@@ -1960,6 +1972,9 @@ def name_from_nowhere(a, k):
     ("fn", "of_numpy"),
     [
         (axis_that_is_not_there, np.exceptions.AxisError),
+        (axes_left_out, TypeError),
+        (axis_moved_out_of_range, np.exceptions.AxisError),
+        (axes_of_another_rank, ValueError),
         (index_too_many, IndexError),
         (fraction_added_to_integers, np._core._exceptions.UFuncTypeError),
         (bits_of_floats, TypeError),

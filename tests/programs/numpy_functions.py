@@ -88,7 +88,8 @@ def _shifted(a):
 @PROGRAMS.on(floats(2, 1, 3))
 def axes_moved(c):
     return (
-        np.moveaxis(c, 0, -1) + 0, np.moveaxis(c, (0, 1), (2, 0)) + 0, np.squeeze(c[:, :1], axis=1) * 2,
+        np.moveaxis(c, 0, -1) + 0, np.moveaxis(c, (0, 1), (2, 0)) + 0, np.rollaxis(c, 2) + 0,
+        np.squeeze(c[:, :1], axis=1) * 2,
         c[:1].squeeze(0) * 1, np.atleast_2d(c[0, 0]) + 0, np.atleast_3d(c[0]) + 0, np.atleast_1d(c[0, 0, 0]) + 0,
         np.broadcast_to(c[0], (2, c.shape[1], c.shape[2])) + c, np.flipud(c) + 0, np.fliplr(c) * 1,
         np.rot90(c) + 0, np.rot90(c, 2) + 0, np.rot90(c, k=3, axes=(1, 2)) * 1, np.rot90(c, -1) + 0,

@@ -3,10 +3,12 @@ stretched axes, rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from appyc.errors import AxisError, LengthError, Loc, UnsupportedError
+import numpy as np
+
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.tensors import (
     as_tensor,
@@ -246,17 +248,19 @@ def diagonal(scope: Scope, given: Arguments, loc: Loc) -> Value:
 # ---------------------------------------------------------------- axes
 
 
-def moveaxis(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def reordered(permute: Callable[..., np.ndarray], scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """The array with its axes in the order in which one of NumPy's functions puts them."""
     tensor = as_tensor(scope, given["a"], loc)
-    sources, targets = (
-        [normalised(n, tensor.ndim, loc) for n in integers(given[name], loc, name) or ()]
-        for name in ("source", "destination")
-    )
-    if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
-        raise LengthError("source and destination must name as many axes, each once", loc)
-    order = [k for k in range(tensor.ndim) if k not in sources]
-    for target, source in sorted(zip(targets, sources, strict=True)):
-        order.insert(target, source)
+    axes = {name: integers(value, loc, name) for name, value in given.items() if name != "a"}
+    single = {name: found[0] if found and len(found) == 1 else found for name, found in axes.items()}
+    try:  # the shape tells the order: no two axes are equally long
+        order = permute(np.empty(tuple(range(tensor.ndim)), []), **single).shape
+    except np.exceptions.AxisError as error:
+        raise AxisError(str(error), loc, f"axes are 0 to {tensor.ndim - 1}, or -1 for the last") from None
+    except ValueError as error:
+        raise LengthError(str(error), loc) from None
+    except TypeError as error:
+        raise TypeInferenceError(str(error), loc) from None
     return permuted(tensor, order)
 
 

@@ -9,14 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import normalised, ravelled, reshaped
+from appyc.frontend.arrays.reshaping import normalised, ravelled, reordered, reshaped
 from appyc.frontend.arrays.tensors import (
     as_tensor,
     is_always_empty,
     materialise,
-    permuted,
     refuse_lists,
     with_axis,
 )
@@ -42,7 +41,6 @@ from appyc.frontend.library.axis_arguments import (
     Entry,
     along,
     given_dtype,
-    integer_argument,
     integers,
 )
 from appyc.frontend.library.scan_functions import given_back
@@ -213,23 +211,6 @@ def _reduction(name: str, scope: Scope, given: Arguments, loc: Loc, *, of_first:
     return given_back(scope, given, found, loc)
 
 
-def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    axes = integers(given.get("axes"), loc, "axes")
-    order = [normalised(n, tensor.ndim, loc) for n in axes or range(tensor.ndim)[::-1]]
-    if sorted(order) != list(range(tensor.ndim)):
-        raise LengthError("axes don't match array", loc)
-    return permuted(tensor, order)
-
-
-def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    pair = [normalised(integer_argument(given, n, 0, loc), tensor.ndim, loc) for n in ("axis1", "axis2")]
-    order = list(range(tensor.ndim))
-    order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
-    return permuted(tensor, order)
-
-
 def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given.get("axis"), loc, "axis")
@@ -282,8 +263,8 @@ _METHODS: dict[str, Entry] = {
     "mean": (_MEAN, partial(_reduction, "mean")),
     **{name: (_EXTREME, partial(_reduction, name)) for name in ("min", "max")},
     **{name: (_TRUTH, partial(_reduction, name)) for name in ("any", "all")},
-    "transpose": (("a", "*axes"), _transpose),
-    "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
+    "transpose": (("a", "*axes"), partial(reordered, np.transpose)),
+    "swapaxes": (("a", "axis1", "axis2"), partial(reordered, np.swapaxes)),
     "copy": (
         ("a",),
         lambda scope, given, loc: materialise(scope, as_tensor(scope, given["a"], loc), "copy", loc),
