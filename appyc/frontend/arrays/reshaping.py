@@ -21,15 +21,15 @@ from appyc.frontend.arrays.tensors import (
     product,
     with_axis,
 )
-from appyc.frontend.expressions.arithmetic import cast, const, integer
+from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.library.axis_arguments import Arguments, integer_argument, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Tensor, TupleValue, Value
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Logical, Node, Select, Symbol, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Logical, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import rewrite, substitute
+from appyc.ir.visit import substitute
 
 
 def normalised(axis: int, rank: int, loc: Loc) -> int:
@@ -317,19 +317,4 @@ def rows(scope: Scope, value: Value, count: int, loc: Loc) -> TupleValue:
     if extent != integer(count, loc):
         message = f"the array cannot be unpacked into {count} values: it has another length"
         fail_unless(scope, equals(extent, count, loc), None, message, loc)
-    items = (tensor.at({0: integer(number, loc)}) for number in range(count))
-    decided = (t if t.view else replace(t, element=rewrite(t.element, _decided)) for t in items)
-    return TupleValue(tuple(map(as_value, decided)))
-
-
-def _decided(node: Node) -> Node:
-    """A choice by constant indices."""
-    match node:
-        case Compare(op="<", lhs=Const(value=int(a)), rhs=Const(value=int(b))):
-            return const(a < b, DType.BOOL, node.loc)
-        case Binary(op="+", lhs=Const(value=int(a)), rhs=Const(value=int(b))) if node.dtype is DType.INT64:
-            return integer(a + b, node.loc)
-        case Select(cond=Const(value=value), then=then, orelse=orelse):
-            return then if value else orelse
-        case _:
-            return node
+    return TupleValue(tuple(as_value(tensor.at({0: integer(number, loc)})) for number in range(count)))
