@@ -20,106 +20,98 @@ from appyc.frontend.expressions.arithmetic import const, integer, python_number
 from appyc.frontend.expressions.list_storage import make_room, storage_of
 from appyc.frontend.facts import PresentForm, Restart
 from appyc.frontend.scope import Scope
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.value_parts import parts_of
-from appyc.frontend.types.values import (
-    ArrayRef,
-    MaybeNone,
-    Number,
-    Opaque,
-    ReturnedChoice,
-    ReturnedList,
-    TupleValue,
-    Value,
-    is_none,
-)
 from appyc.ir.types import DType
 
 Leaf: TypeAlias = tuple[int, ...]
 """The position of an item in a returned value of tuples."""
 
 
-def with_alternatives(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
+def with_alternatives(scope: Scope, value: vals.Value, leaf: Leaf, loc: Loc) -> vals.Value:
     """The value with an is-None flag for each part that is None on another path, and with an array's number instead
     of the array where the returns choose among arrays.
 
     Raises Restart for a number that has no flag yet.
     """
     match value:
-        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
+        case vals.MaybeNone(value=present) if leaf not in scope.facts.none_results:
             scope.facts.none_results[leaf] = _form_of(scope, present)
             raise Restart
-        case Opaque(obj=None) if leaf in scope.facts.none_results:
-            return MaybeNone(
+        case vals.Opaque(obj=None) if leaf in scope.facts.none_results:
+            return vals.MaybeNone(
                 _placeholder(scope, scope.facts.none_results[leaf], loc), python_number(True, loc)
             )
-        case Number() | TupleValue() | ReturnedList() if (
+        case vals.Number() | vals.TupleValue() | vals.ReturnedList() if (
             leaf in scope.facts.none_results and scope.facts.none_results[leaf] == _form_of(scope, value)
         ):
-            return MaybeNone(value, python_number(False, loc))
-        case TupleValue(items=items):
+            return vals.MaybeNone(value, python_number(False, loc))
+        case vals.TupleValue(items=items):
             found = tuple(with_alternatives(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
             return replace(value, items=found, table=None)
-        case ArrayRef() if leaf in scope.facts.choices and may_be_chosen(scope, value):
+        case vals.ArrayRef() if leaf in scope.facts.choices and may_be_chosen(scope, value):
             options = scope.options.setdefault(leaf, [])
             if value.symbol not in options:
                 options.append(value.symbol)
-            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
-            return ReturnedChoice(leaf, which, value.ndim)
-        case Opaque(obj=None) if leaf in scope.facts.choices:
-            return ReturnedChoice(leaf, Number(const(NONE, DType.INT64, loc), python=True), ndim=0)
+            which = vals.Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
+            return vals.ReturnedChoice(leaf, which, value.ndim)
+        case vals.Opaque(obj=None) if leaf in scope.facts.choices:
+            return vals.ReturnedChoice(leaf, vals.Number(const(NONE, DType.INT64, loc), python=True), ndim=0)
         case _:
             return value
 
 
-def may_be_chosen(scope: Scope, value: Value) -> bool:
+def may_be_chosen(scope: Scope, value: vals.Value) -> bool:
     """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
-    is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
-    return is_whole or is_none(value)
+    is_whole = isinstance(value, vals.ArrayRef) and not value.index and value.symbol not in scope.memory.homes
+    return is_whole or vals.is_none(value)
 
 
-def _form_of(scope: Scope, value: Number | TupleValue | ReturnedList) -> PresentForm:
+def _form_of(scope: Scope, value: vals.Number | vals.TupleValue | vals.ReturnedList) -> PresentForm:
     match value:
-        case Number():
+        case vals.Number():
             return None
-        case TupleValue():
+        case vals.TupleValue():
             return len(value.items), value.names, value.made_by
-        case ReturnedList():
+        case vals.ReturnedList():
             return next(name for name, slots in scope.lists.items() if slots == value.slots)
 
 
-def _placeholder(scope: Scope, form: PresentForm, loc: Loc) -> Number | TupleValue | ReturnedList:
+def _placeholder(
+    scope: Scope, form: PresentForm, loc: Loc
+) -> vals.Number | vals.TupleValue | vals.ReturnedList:
     """A value of a form on a path that returns None: zeros, or the list, which is empty then."""
     zero = python_number(False, loc)
     match form:
         case None:
             return zero
         case (length, names, made_by):
-            return TupleValue((zero,) * length, names=names, made_by=made_by)
+            return vals.TupleValue((zero,) * length, names=names, made_by=made_by)
         case str(name):
             slots, nothing = storage_of(scope, name), integer(0, loc)
             make_room(scope, slots, nothing, loc)
-            return ReturnedList(slots, Number(nothing, python=True))
+            return vals.ReturnedList(slots, vals.Number(nothing, python=True))
 
 
-def pairs_of(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
+def pairs_of(a: vals.Value, b: vals.Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, vals.Value, vals.Value]]:
     """The corresponding items of two returned values, with their positions."""
     match a, b:
-        case TupleValue(), TupleValue() if (len(a.items), a.made_by) == (len(b.items), b.made_by):
+        case vals.TupleValue(), vals.TupleValue() if (len(a.items), a.made_by) == (len(b.items), b.made_by):
             for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
                 yield from pairs_of(x, y, (*leaf, k))
         case _:
             yield leaf, a, b
 
 
-def nones_in(scope: Scope, a: Value, b: Value) -> dict[Leaf, PresentForm]:
+def nones_in(scope: Scope, a: vals.Value, b: vals.Value) -> dict[Leaf, PresentForm]:
     """The items that are None in one of two returned values, and in the other a number, a tuple of numbers, or a list
     of the function's own."""
     out: dict[Leaf, PresentForm] = {}
     for leaf, x, y in pairs_of(a, b):
-        match (x, y) if is_none(y) else (y, x):
-            case (Number() | TupleValue(items=(_, *_))) as present, Opaque(obj=None):
-                if all(isinstance(item, Number) for item in parts_of(present)):
+        match (x, y) if vals.is_none(y) else (y, x):
+            case (vals.Number() | vals.TupleValue(items=(_, *_))) as present, vals.Opaque(obj=None):
+                if all(isinstance(item, vals.Number) for item in parts_of(present)):
                     out[leaf] = _form_of(scope, present)
-            case ReturnedList() as present, Opaque(obj=None) if not scope.is_inlined:
+            case vals.ReturnedList() as present, vals.Opaque(obj=None) if not scope.is_inlined:
                 out[leaf] = _form_of(scope, present)
     return out

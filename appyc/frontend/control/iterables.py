@@ -24,19 +24,8 @@ from appyc.frontend.expressions.expressions import (
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListRows,
-    ListSlots,
-    Number,
-    Opaque,
-    Tensor,
-    TupleRow,
-    TupleValue,
-    Value,
-)
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, Stmt, Symbol, Unary, Var
 from appyc.ir.types import Container, DType
 from appyc.ir.visit import scalars_written
@@ -53,7 +42,7 @@ class Range:
     lo: Expr
     hi: Expr
     step: int
-    item: Callable[[Expr], Value]
+    item: Callable[[Expr], vals.Value]
     parallel: bool = False
     lengths: frozenset[Symbol] = frozenset()
 
@@ -66,9 +55,9 @@ class Range:
             case _:
                 return range(0)
 
-    def unrolled(self, loc: Loc) -> TupleValue:
+    def unrolled(self, loc: Loc) -> vals.TupleValue:
         """The items one by one, where the range is known."""
-        return TupleValue(tuple(self.item(integer(k, loc)) for k in self.known))
+        return vals.TupleValue(tuple(self.item(integer(k, loc)) for k in self.known))
 
 
 @contextmanager
@@ -96,24 +85,24 @@ def is_outer(scope: Scope, func: ast.expr) -> bool:
     return isinstance(func, ast.Constant) or (isinstance(func, ast.Name) and func.id not in scope.locals)
 
 
-def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
+def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
     """The list's item at a position that is known to be in bounds; the access is not checked."""
     cells = [Load(column, (at,), checked=False, loc=loc) for column in slots.columns]
     flags = iter(cells[len(slots.kinds) :])
     numbers = tuple(
-        Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
+        vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
         for cell, kind in zip(cells, slots.kinds, strict=False)
     )
-    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+    return vals.TupleValue(numbers) if slots.of_tuples else numbers[0]
 
 
-def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
+def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
     loc = scope.loc(node)
-    if (counted := _backwards(node)) is not None and scope.lower(counted.func) == Opaque(range):
+    if (counted := _backwards(node)) is not None and scope.lower(counted.func) == vals.Opaque(range):
         return _reversed(scope, what_it_runs_over(scope, counted), loc)
     if isinstance(node, ast.Call):
         callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
-        obj = callee.obj if isinstance(callee, Opaque) else None
+        obj = callee.obj if isinstance(callee, vals.Opaque) else None
         node = with_items(scope, node)
         if obj is range or obj is prange:
             return _range(scope, node, loc, parallel=obj is not range)
@@ -126,22 +115,22 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     if isinstance(node, ast.List):
         node = as_tuple(node)
     value = bytes_as_tuple(lower_expression(scope, node), loc)
-    if isinstance(value, DictValue):
+    if isinstance(value, vals.DictValue):
         return keys_of(value, loc)
-    if isinstance(value, TupleValue):
+    if isinstance(value, vals.TupleValue):
         items = settled(scope, value)
-        assert isinstance(items, TupleValue)
+        assert isinstance(items, vals.TupleValue)
         return items
-    if isinstance(value, ListSlots):
+    if isinstance(value, vals.ListSlots):
         return _over_list(scope, value, loc)
-    if isinstance(value, ListRows | TupleRow):
+    if isinstance(value, vals.ListRows | vals.TupleRow):
         owner, count = value, list_of_rows.length(value, loc)
         return Range(integer(0, loc), count, 1, lambda var: list_of_rows.item_at(scope, owner, var, loc))
-    if isinstance(value, ArrayRef) and value.ndim > 0:
+    if isinstance(value, vals.ArrayRef) and value.ndim > 0:
         return _over_array(scope, value, loc)
-    if isinstance(value, Tensor) and value.ndim > 0:
+    if isinstance(value, vals.Tensor) and value.ndim > 0:
         kept_value = kept(scope, replace(value, python=False), "items", loc)
-        assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
+        assert isinstance(kept_value, vals.ArrayRef | vals.Tensor), "it has axes"
         view = replace(as_tensor(scope, kept_value, loc), python=value.python)
         return Range(integer(0, loc), view.extents[0], 1, lambda var: as_value(view.at({0: var})))
     raise refused(
@@ -150,19 +139,19 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     )  # fmt: skip
 
 
-def _over_array(scope: Scope, value: ArrayRef, loc: Loc) -> Range:
+def _over_array(scope: Scope, value: vals.ArrayRef, loc: Loc) -> Range:
     leading = tuple(map(scope.unchanging, value.index))
 
-    def item(var: Expr) -> Value:
+    def item(var: Expr) -> vals.Value:
         index = (*leading, var)
         if len(index) == value.symbol.array.ndim:
             return arithmetic.element_of(value.symbol, index, loc)
-        return ArrayRef(value.symbol, index)
+        return vals.ArrayRef(value.symbol, index)
 
     return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
 
 
-def _over_list(scope: Scope, value: ListSlots, loc: Loc) -> Range:
+def _over_list(scope: Scope, value: vals.ListSlots, loc: Loc) -> Range:
     """The items of a list, whose length is read once, before the loop."""
     count = scope.temp("count", Var(value.count, loc=loc))
     lengths = frozenset({value.count})
@@ -190,11 +179,11 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
         assert isinstance(step.value, int)
         if step.value == 0:
             raise LengthError("range() arg 3 must not be zero", scope.loc(args[2]))
-        return Range(lo, hi, step.value, lambda var: Number(var, python=True), parallel)
+        return Range(lo, hi, step.value, lambda var: vals.Number(var, python=True), parallel)
     return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
 
 
-def _bound(value: Value, loc: Loc) -> Expr:
+def _bound(value: vals.Value, loc: Loc) -> Expr:
     bound = number(value, loc, "this bound")
     if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
         raise TypeInferenceError(
@@ -219,13 +208,13 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     some = cast(Binary("+", whole, unit, loc=loc), DType.INT64)
     count = scope.temp("count", Select(Compare("<", low, high, loc=loc), some, zero, loc=loc))
 
-    def item(var: Expr) -> Value:
-        return Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
+    def item(var: Expr) -> vals.Value:
+        return vals.Number(Binary("+", first, Binary("*", var, stride, loc=loc), loc=loc), python=True)
 
     return Range(zero, count, 1, item, parallel)
 
 
-def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
+def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | vals.TupleValue:
     match node:
         case ast.Call(args=[over], keywords=[ast.keyword(arg="start", value=first)]):
             args = [over, first]
@@ -239,21 +228,21 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
         else arithmetic.python_number(0, loc)
     )
     inner = what_it_runs_over(scope, args[0])
-    if isinstance(inner, TupleValue):
+    if isinstance(inner, vals.TupleValue):
         counts = (
             arithmetic.binary("+", start, arithmetic.python_number(k, loc), loc)
             for k in range(len(inner.items))
         )
-        return TupleValue(tuple(TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
+        return vals.TupleValue(tuple(vals.TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
     counted = _counted(scope, inner, loc)
 
-    def item(var: Expr) -> Value:
+    def item(var: Expr) -> vals.Value:
         count = (
-            arithmetic.binary("+", Number(var, python=True), start, loc)
+            arithmetic.binary("+", vals.Number(var, python=True), start, loc)
             if start.constant != 0
-            else Number(var, True)
+            else vals.Number(var, True)
         )
-        return TupleValue((count, counted.item(var)))
+        return vals.TupleValue((count, counted.item(var)))
 
     return replace(counted, item=item)
 
@@ -264,7 +253,7 @@ def _counted(scope: Scope, over: Range, loc: Loc) -> Range:
         return over
 
     def of(op: str, left: Expr, right: Expr) -> Expr:
-        return arithmetic.binary(op, Number(left, True), Number(right, True), loc).expr
+        return arithmetic.binary(op, vals.Number(left, True), vals.Number(right, True), loc).expr
 
     first, step = scope.unchanging(over.lo), integer(over.step, loc)
     beyond = of("-", of("+", of("-", over.hi, first), step), integer(1 if over.step > 0 else -1, loc))
@@ -277,13 +266,13 @@ def _counted(scope: Scope, over: Range, loc: Loc) -> Range:
     )
 
 
-def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
+def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | vals.TupleValue:
     args = _arguments(scope, node)
     parts = [what_it_runs_over(scope, a) for a in args]
-    tuples = [p.items for p in parts if isinstance(p, TupleValue)]
+    tuples = [p.items for p in parts if isinstance(p, vals.TupleValue)]
     if tuples and len(tuples) == len(parts):
-        return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
-    parts = [_in_an_array(scope, p, loc) if isinstance(p, TupleValue) else p for p in parts]
+        return vals.TupleValue(tuple(vals.TupleValue(items) for items in zip(*tuples, strict=False)))
+    parts = [_in_an_array(scope, p, loc) if isinstance(p, vals.TupleValue) else p for p in parts]
     ranges = [_counted(scope, p, loc) for p in parts if isinstance(p, Range)]
     if not ranges or len(ranges) != len(parts):
         raise UnsupportedError("zip of a tuple and something else is not compiled", loc, "loop over an index")
@@ -293,13 +282,17 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
             hi = Binary("min", hi, r.hi, loc=loc)
     lengths = frozenset().union(*(r.lengths for r in ranges))
     return Range(
-        integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)), lengths=lengths
+        integer(0, loc),
+        hi,
+        1,
+        lambda var: vals.TupleValue(tuple(r.item(var) for r in ranges)),
+        lengths=lengths,
     )
 
 
-def _in_an_array(scope: Scope, value: TupleValue, loc: Loc) -> Range | TupleValue:
+def _in_an_array(scope: Scope, value: vals.TupleValue, loc: Loc) -> Range | vals.TupleValue:
     """A tuple of numbers of one type as what is run over with a variable index; others as they are."""
-    numbers = [item for item in value.items if isinstance(item, Number) and item.is_int is None]
+    numbers = [item for item in value.items if isinstance(item, vals.Number) and item.is_int is None]
     if not numbers or len(numbers) < len(value.items) or len({n.type for n in numbers}) > 1:
         return value
     container = Container.LIST if numbers[0].python else Container.ARRAY
@@ -313,11 +306,11 @@ def _backwards(node: ast.expr) -> ast.Call | None:
     return over if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else None
 
 
-def _reversed(scope: Scope, inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
-    if isinstance(inner, TupleValue):
-        return TupleValue(inner.items[::-1])
+def _reversed(scope: Scope, inner: Range | vals.TupleValue, loc: Loc) -> Range | vals.TupleValue:
+    if isinstance(inner, vals.TupleValue):
+        return vals.TupleValue(inner.items[::-1])
     inner = inner if inner.step == 1 else _counted(scope, inner, loc)
     one = integer(1, loc)
-    last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
-    stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr
+    last = arithmetic.binary("-", vals.Number(inner.hi, True), vals.Number(one, True), loc).expr
+    stop = arithmetic.binary("-", vals.Number(inner.lo, True), vals.Number(one, True), loc).expr
     return replace(inner, lo=last, hi=stop, step=-1)

@@ -16,28 +16,9 @@ from appyc.frontend.control.conditionals import chosen_array
 from appyc.frontend.expressions.arithmetic import cast, const, integer, to_type
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import PY_INT
 from appyc.frontend.types.value_parts import with_parts
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListRows,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    ReturnedChoice,
-    ReturnedContainer,
-    ReturnedList,
-    ReturnedView,
-    Tensor,
-    TupleRow,
-    TupleValue,
-    Value,
-    Wide,
-    has_flags,
-)
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, written
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
@@ -48,7 +29,7 @@ NONE = -1
 """The number that stands for None among the arrays that a function's returns choose from."""
 
 
-def options_of(scope: Scope, choice: ReturnedChoice) -> list[ir.Symbol]:
+def options_of(scope: Scope, choice: vals.ReturnedChoice) -> list[ir.Symbol]:
     """The arrays that a returned value may be, indexed by their numbers.
 
     Loops are lowered repeatedly until their types reach a fixed point. An array of an earlier round is no
@@ -59,12 +40,12 @@ def options_of(scope: Scope, choice: ReturnedChoice) -> list[ir.Symbol]:
     return [option if k in numbers else options[min(numbers)] for k, option in enumerate(options)]
 
 
-def may_choose_none(scope: Scope, choice: ReturnedChoice) -> bool:
+def may_choose_none(scope: Scope, choice: vals.ReturnedChoice) -> bool:
     """Whether None is one of the options of a returned value."""
     return NONE in _numbers_of(scope, choice)
 
 
-def _numbers_of(scope: Scope, choice: ReturnedChoice) -> set[int]:
+def _numbers_of(scope: Scope, choice: vals.ReturnedChoice) -> set[int]:
     assert isinstance(choice.which.expr, ir.Var), "the function's returns have one number"
     slot = choice.which.expr.symbol
     return {
@@ -86,17 +67,17 @@ def without_elements(scope: Scope, loc: Loc) -> list[ir.Stmt]:
     return [ir.Alloc(symbol, (zero,) * symbol.array.ndim, zero=False, loc=loc) for symbol in late]
 
 
-def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> Value:
+def with_chosen_arrays(caller: Scope, callee: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value of an inlined function in its caller; a choice among arrays becomes one array."""
     match value:
-        case ReturnedChoice():
+        case vals.ReturnedChoice():
             if may_choose_none(callee, value):
                 raise UnsupportedError(
                     "a function that returns an array or None cannot be built into another one", loc,
                     "return an array without elements instead of None",
                 )  # fmt: skip
-            options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
-            out: Value = options[-1]
+            options = [vals.ArrayRef(symbol) for symbol in options_of(callee, value)]
+            out: vals.Value = options[-1]
             for number, option in reversed(list(enumerate(options[:-1]))):
                 is_it = ir.Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
                 out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
@@ -114,41 +95,41 @@ class ResultTrees:
     def __init__(self, scope: Scope, results: list[ir.Result], loc: Loc) -> None:
         self.scope, self.results, self.loc = scope, results, loc
 
-    def tree(self, value: Value) -> ResultTree:
+    def tree(self, value: vals.Value) -> ResultTree:
         match value:
-            case Number(is_int=None):
+            case vals.Number(is_int=None):
                 return self._scalar(value)
-            case Number():
-                which = self._scalar(Number(cast(is_int(value, self.loc), DType.INT64), python=True))
+            case vals.Number():
+                which = self._scalar(vals.Number(cast(is_int(value, self.loc), DType.INT64), python=True))
                 number = replace(value, is_int=None)
                 return Chosen(which, (self._scalar(number), self._scalar(to_type(number, PY_INT))))
-            case ArrayRef():
+            case vals.ArrayRef():
                 return self._array(value.symbol)
-            case ReturnedView():
+            case vals.ReturnedView():
                 array = self._array(value.array.symbol)
                 if not isinstance(array, int):
                     raise self._not_told(value.array.symbol)
                 later = tuple(self._scalar(number) for number in value.later)
                 return ViewOf(array, value.ndim, value.numbers, later)
-            case ReturnedChoice():
+            case vals.ReturnedChoice():
                 which = self._scalar(value.which)
                 options = tuple(self._whole(s) for s in options_of(self.scope, value))
                 return Chosen(which, options, may_choose_none(self.scope, value))
-            case TupleValue(made_by=""):
+            case vals.TupleValue(made_by=""):
                 return tuple(self.tree(v) for v in value.items)
-            case TupleValue():
+            case vals.TupleValue():
                 return MadeOf(value.made_by, tuple(self.tree(v) for v in value.items))
-            case Opaque() | Wide():
+            case vals.Opaque() | vals.Wide():
                 return None  # a wide one is refused where it is returned
-            case ReturnedList(slots=slots) if not slots.of_tuples and slots.kinds[0].flagged:
+            case vals.ReturnedList(slots=slots) if not slots.of_tuples and slots.kinds[0].flagged:
                 length, typed = (
                     self._scalar(value.count),
                     zip(slots.columns, (slots.kinds[0].python, True), strict=True),
                 )
                 parts = (ListOf((self._whole(part),), (python,), False, length) for part, python in typed)
                 return MadeOf("ints and floats", tuple(parts))
-            case ReturnedList(slots=slots):
-                if has_flags(slots):
+            case vals.ReturnedList(slots=slots):
+                if vals.has_flags(slots):
                     raise UnsupportedError(
                         "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
                         "put numbers of one type into it, 0.0 among floats",
@@ -157,18 +138,18 @@ class ResultTrees:
                     tuple(self._whole(column) for column in slots.columns),
                     tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),
                 )  # fmt: skip
-            case MaybeNone(value=present, is_none=is_none):
+            case vals.MaybeNone(value=present, is_none=is_none):
                 return NoneOr(self._scalar(is_none), self.tree(present))
-            case ReturnedContainer(makes, lists):
+            case vals.ReturnedContainer(makes, lists):
                 return MadeOf(makes, tuple(self.tree(v) for v in lists.items))
-            case DictValue(keys, values):
+            case vals.DictValue(keys, values):
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
-            case ListSlots():
+            case vals.ListSlots():
                 raise AssertionError("a returned list has its length at that time")
-            case Tensor() | Masked() | ListRows() | TupleRow():
+            case vals.Tensor() | vals.Masked() | vals.ListRows() | vals.TupleRow():
                 raise AssertionError("a returned tensor has been put into memory")
 
-    def _scalar(self, number: Number) -> int:
+    def _scalar(self, number: vals.Number) -> int:
         self.results.append(ir.Result(number.expr, number.python, loc=number.expr.loc))
         return len(self.results) - 1
 
@@ -181,7 +162,7 @@ class ResultTrees:
             raise self._not_told(symbol)
         if symbol not in memory.homes or not origins & set(memory.outside):
             return self._whole(symbol)
-        which = self._scalar(Number(ir.Var(memory.homes[symbol], loc=self.loc), python=True))
+        which = self._scalar(vals.Number(ir.Var(memory.homes[symbol], loc=self.loc), python=True))
         return Chosen(which, tuple(self._whole(s) for s in (symbol, *memory.outside)))
 
     def _whole(self, symbol: ir.Symbol) -> int:
@@ -208,7 +189,7 @@ class ResultTrees:
 # ---------------------------------------------------------------- views
 
 
-def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None:
+def returned_view(scope: Scope, tensor: vals.Tensor, loc: Loc) -> vals.ReturnedView | None:
     """The view's offset, shape and strides; None where its elements have no constant strides (a reshaped array)."""
     element = tensor.element
     assert isinstance(element, ir.Load), "a view loads what it shows"
@@ -223,12 +204,12 @@ def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None
         for index, start in zip(element.index, first, strict=True)
     ]
     numbers: list[int | None] = []
-    later: list[Number] = []
+    later: list[vals.Number] = []
     for form in (*first, *map(linear_form, tensor.extents), *steps):
         numbers.append(None if form.terms else form.constant)
         if form.terms:
-            later.append(Number(scope.temp("view", written(form, loc)), python=True))
-    return ReturnedView(ArrayRef(element.array), tensor.ndim, tuple(numbers), tuple(later))
+            later.append(vals.Number(scope.temp("view", written(form, loc)), python=True))
+    return vals.ReturnedView(vals.ArrayRef(element.array), tensor.ndim, tuple(numbers), tuple(later))
 
 
 def _inside(scope: Scope, element: ir.Load, axes: frozenset[ir.Symbol], loc: Loc) -> ir.Load:
@@ -239,7 +220,11 @@ def _inside(scope: Scope, element: ir.Load, axes: frozenset[ir.Symbol], loc: Loc
         index
         if scalars_read(index) & axes
         else tested_position(
-            scope, Number(index, python=True), ir.Extent(element.array, k, loc=loc), loc, out_of_bounds(k)
+            scope,
+            vals.Number(index, python=True),
+            ir.Extent(element.array, k, loc=loc),
+            loc,
+            out_of_bounds(k),
         )
         for k, index in enumerate(element.index)
     )

@@ -55,21 +55,9 @@ from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, 
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, promote
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListSlots,
-    Masked,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    Wide,
-    is_list_itself,
-)
 from appyc.frontend.types.weak_ints import refuse_other_kind, require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update
 
@@ -91,7 +79,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         return
     match targets:
         case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if (
-            name in scope.list_names or is_list_itself(scope.env.get(name))
+            name in scope.list_names or vals.is_list_itself(scope.env.get(name))
         ):
             list_changes.store_part(scope, name, part, value, loc)
             return
@@ -104,7 +92,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         out = scope.lower(value)
     else:
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
-    gives_list = is_list_itself(out) and out.symbol in scope.memory.made - before
+    gives_list = vals.is_list_itself(out) and out.symbol in scope.memory.made - before
     if isinstance(value, ast.Call) and gives_list and not scope.facts.makes_list(value):
         # It is of a Python function, and gives a new list.
         scope.facts.learn(scope.facts.list_calls, (value.lineno, value.col_offset))
@@ -128,17 +116,17 @@ def _takes_tuple(scope: Scope, target: ast.expr, value: ast.expr) -> bool:
             )
 
 
-def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
+def assign_to(scope: Scope, target: ast.expr, value: vals.Value, loc: Loc) -> None:
     """Assigns a value to one target: `target = value`."""
     if (part := written_part(target)) is not None:
         _store(scope, part.elements, with_part(scope, part, value, loc), loc)
         return
     match target:
         case ast.Name(id=name):
-            if isinstance(value, ArrayRef) and value.index:
+            if isinstance(value, vals.ArrayRef) and value.index:
                 index = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
-                value = ArrayRef(value.symbol, index)
-            elif isinstance(value, ArrayRef) and not scope.source.trusted:
+                value = vals.ArrayRef(value.symbol, index)
+            elif isinstance(value, vals.ArrayRef) and not scope.source.trusted:
                 scope.memory.named.setdefault(value.symbol, name)
             scope.bind(name, held(scope, value, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -153,16 +141,16 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
             raise UnsupportedError("this target cannot be compiled", scope.loc(target))
 
 
-def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
+def _unpack(scope: Scope, elts: list[ast.expr], value: vals.Value, loc: Loc) -> None:
     starred = next((k for k, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
     if starred is not None:
         elts, value = gathered(scope, elts, value, starred, loc)
-    if isinstance(value, ArrayRef | Tensor) and value.ndim:
+    if isinstance(value, vals.ArrayRef | vals.Tensor) and value.ndim:
         items = rows(scope, value, len(elts), loc)
         value = settled(scope, items) if value.ndim == 1 else items
-    elif isinstance(value, ListSlots):
+    elif isinstance(value, vals.ListSlots):
         value = list_storage.items_of(scope, value, len(elts), loc)
-    if not isinstance(value, TupleValue):
+    if not isinstance(value, vals.TupleValue):
         raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc, "only tuples and arrays can be")
     if len(value.items) != len(elts):
         raise LengthError(f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc)
@@ -170,23 +158,23 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         assign_to(scope, e, item, loc)
 
 
-def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
+def target_element(scope: Scope, target: ast.Subscript) -> vals.ArrayRef:
     """The element that an atomic update writes."""
     ref = _target(scope, target)
-    if not isinstance(ref, ArrayRef) or ref.ndim:
+    if not isinstance(ref, vals.ArrayRef) or ref.ndim:
         raise UnsupportedError(f"this assigns to {describe(ref)}, where an element is needed", scope.loc(target),
                                "assign single elements in a loop")  # fmt: skip
     return ref
 
 
-def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
+def _target(scope: Scope, target: ast.Subscript) -> vals.ArrayRef | vals.Tensor | vals.Masked:
     """The element or elements that an assignment stores into. Raises for targets that cannot be stored into."""
     loc = scope.loc(target)
     owner, tested = lower_owner(scope, target.value)
-    if not isinstance(owner, ArrayRef | Tensor):
+    if not isinstance(owner, vals.ArrayRef | vals.Tensor):
         raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
     items = lower_items(scope, target.slice)
-    if isinstance(owner, ArrayRef) and is_element(items):
+    if isinstance(owner, vals.ArrayRef) and is_element(items):
         ref = element(scope, owner, target.slice, items, loc)
         refuse_lists([ref], loc)
         check_view(scope, ref, tested)
@@ -194,18 +182,18 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
         refuse_lists([owner], loc)
         check_view(scope, owner, tested)
         item = subscript(scope, owner, items, loc, stored=True)
-        if isinstance(item, Tensor | Masked):
+        if isinstance(item, vals.Tensor | vals.Masked):
             return item  # `assign` tests it
-        assert isinstance(item, Number)
-        unsettled = isinstance(owner, Tensor) and owner.unsettled
-        load = stored_element(Tensor((), (), item.expr, unsettled=unsettled), loc)
-        ref = ArrayRef(load.array, load.index, tested=not load.checked)
+        assert isinstance(item, vals.Number)
+        unsettled = isinstance(owner, vals.Tensor) and owner.unsettled
+        load = stored_element(vals.Tensor((), (), item.expr, unsettled=unsettled), loc)
+        ref = vals.ArrayRef(load.array, load.index, tested=not load.checked)
     refuse_read_only(ref.symbol, loc)
     scope.memory.store(ref.symbol, loc)
     return ref
 
 
-def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
+def _store(scope: Scope, target: ast.Subscript, value: vals.Value, loc: Loc) -> None:
     if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
         item = settled(scope, pack_masked(scope, value, loc))
         list_storage.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
@@ -215,7 +203,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         return
     with scope.collect() as block:
         ref = _target(scope, target)
-    if isinstance(ref, Tensor | Masked) or ref.ndim:
+    if isinstance(ref, vals.Tensor | vals.Masked) or ref.ndim:
         # Tests of the target's shape may precede the value; no store does.
         scope.block.extend(block)
         assign(scope, ref, value, loc)
@@ -233,16 +221,16 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
     scope.emit(_element_store(scope, ref, stored, loc))
 
 
-def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
+def _element_store(scope: Scope, ref: vals.ArrayRef, value: vals.Number, loc: Loc) -> Store:
     refuse_other_type(scope, ref.symbol, value, loc)
     checked = not ref.tested and not (scope.source.trusted and ref.symbol in scope.memory.made)
     return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
 
 
-def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: Loc) -> None:
+def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: vals.Value, loc: Loc) -> None:
     """`name[index] = value` for a dict that no other name is bound to."""
     owner = scope.read(name, loc)
-    assert isinstance(owner, DictValue), "the name is bound to dicts alone"
+    assert isinstance(owner, vals.DictValue), "the name is bound to dicts alone"
     items = list(owner.values.items)
     key = index.value if isinstance(index, ast.Constant) else None
     if isinstance(key, str | int) and key not in owner.keys:
@@ -250,7 +238,7 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: Value, loc: 
         items.append(value)
     else:
         items[dict_item(scope, owner, index, loc)] = value
-    stored = held(scope, replace(owner, values=TupleValue(tuple(items))), name, loc)
+    stored = held(scope, replace(owner, values=vals.TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
 
 
@@ -268,7 +256,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             _store_in_dict(scope, name, target.slice, _fresh_sum(scope, total, loc), loc)
             return
         if name in scope.list_names:
-            at = Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
+            at = vals.Number(scope.temp("at", as_index(lower_number(scope, target.slice), loc)), python=True)
             item = number(
                 list_storage.list_item(scope, list_storage.list_named(scope, name, loc), at, loc), loc
             )
@@ -279,19 +267,19 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         with scope.collect() as block:
             operand = lower_expression(scope, value)
         old = scope.read(target.id, scope.loc(target))
-        if isinstance(old, ArrayRef) or (isinstance(old, Tensor) and old.ndim):
+        if isinstance(old, vals.ArrayRef) or (isinstance(old, vals.Tensor) and old.ndim):
             scope.block.extend(block)
             _update_array(scope, old, symbol, operand, loc)
             return
-        if block and isinstance(old, Number | Wide):
+        if block and isinstance(old, vals.Number | vals.Wide):
             old = kept_before(scope, old, block)
         scope.block.extend(block)
-        if isinstance(old, TupleValue) and isinstance(operand, TupleValue) and symbol == "+":
-            joined = held(scope, TupleValue(old.items + operand.items), target.id, loc)
+        if isinstance(old, vals.TupleValue) and isinstance(operand, vals.TupleValue) and symbol == "+":
+            joined = held(scope, vals.TupleValue(old.items + operand.items), target.id, loc)
             scope.bind(target.id, joined, loc)
             return
         refuse_text(symbol, old, operand, loc)
-        if isinstance(old, Number) and is_array(operand):
+        if isinstance(old, vals.Number) and is_array(operand):
             scope.bind(
                 target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
             )
@@ -312,7 +300,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         return
     assert isinstance(target, ast.Subscript)
     ref = _target(scope, target)
-    if isinstance(ref, Tensor | Masked) or ref.ndim:
+    if isinstance(ref, vals.Tensor | vals.Masked) or ref.ndim:
         _update_array(scope, ref, symbol, scope.lower(value), loc)
         return
     now = Load(ref.symbol, ref.index, checked=not ref.tested, loc=scope.loc(target))
@@ -323,18 +311,18 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         ref = replace(ref, index=tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in ref.index))
         load = scope.temp("kept", replace(now, index=ref.index))
         scope.block.extend(block)
-    element_now = number(as_item(scope, target.value, Number(load, ref.python), ref.index), loc)
+    element_now = number(as_item(scope, target.value, vals.Number(load, ref.python), ref.index), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
     if has_ellipsis(target.slice):  # NumPy has an array without axes
         refuse_other_kind(symbol, ref.symbol.dtype, out.type.dtype, loc)
     out = taken_by_table(scope, target.value, ref.index, out, loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
-        out = Number(cast(out.expr, ref.symbol.dtype), python=False)
+        out = vals.Number(cast(out.expr, ref.symbol.dtype), python=False)
     scope.emit(_element_store(scope, ref, out, loc))
 
 
-def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
+def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> vals.Value:
     """The new value of a dict's item. Raises UnsupportedError for an array, which Python would update in place."""
     out = lower_expression(scope, node)
     if is_array(out):
@@ -344,7 +332,7 @@ def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
 
 
 def _update_array(
-    scope: Scope, target: ArrayRef | Tensor | Masked, symbol: str, value: Value, loc: Loc
+    scope: Scope, target: vals.ArrayRef | vals.Tensor | vals.Masked, symbol: str, value: vals.Value, loc: Loc
 ) -> None:
     """`target op= value` for an array, in place."""
     out = array_operation(scope, symbol, target, value, loc)
@@ -365,7 +353,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
             return
         case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, given])):
             called = lower_expression(scope, func)
-            op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, Opaque) else None  # type: ignore[call-overload]
+            op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, vals.Opaque) else None  # type: ignore[call-overload]
             if op is not None and ast.unparse(first) == ast.unparse(target):
                 _update_atomically(scope, target, op, given, loc)
                 return
@@ -392,7 +380,9 @@ def _update_atomically(scope: Scope, target: ast.Subscript, symbol: str, given: 
         require_fit(scope, operand, kind, loc)
     refuse_other_type(scope, ref.symbol, operand, loc)
     if symbol == "-":
-        operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
+        operand = arithmetic.negative(
+            vals.Number(converted(operand.expr, ref.symbol, loc), python=False), loc
+        )
     value = converted(operand.expr, ref.symbol, loc)
     op = _ATOMIC_OPS.get(symbol, symbol)
     scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))

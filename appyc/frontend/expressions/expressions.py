@@ -19,48 +19,34 @@ from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe, instead_of, is_collection
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
 from appyc.frontend.types.value_parts import with_parts
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    Key,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    Wide,
-    dtype_of,
-)
 from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, statements
 
 
-def lower_expression(scope: Scope, node: ast.expr) -> Value:
+def lower_expression(scope: Scope, node: ast.expr) -> vals.Value:
     """The value of an expression, with a selection by a mask packed into an array."""
     return pack_masked(scope, scope.lower(node), scope.loc(node))
 
 
-def lower_or_none(scope: Scope, node: ast.expr) -> Value:
+def lower_or_none(scope: Scope, node: ast.expr) -> vals.Value:
     """The value of an expression; a `MaybeNone` for a name that may be bound to None."""
     if isinstance(node, ast.Name) and node.id in scope.locals:
         return scope.read_maybe(node.id, scope.loc(node))
     return lower_expression(scope, node)
 
 
-def pack_masked(scope: Scope, value: Value, loc: Loc) -> Value:
+def pack_masked(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value, with a selection by a mask (`Masked`) packed into an array."""
-    return packed(scope, value, loc) if isinstance(value, Masked) else value
+    return packed(scope, value, loc) if isinstance(value, vals.Masked) else value
 
 
-def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
+def dict_item(scope: Scope, owner: vals.DictValue, index: ast.expr, loc: Loc) -> int:
     """The position of `owner[index]` among the dict's values. Raises UnsupportedError for an unknown key."""
     key = known_key(lower_or_none(scope, index))
     if key is None or key not in owner.keys:
@@ -69,20 +55,21 @@ def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
     return owner.keys.index(key)
 
 
-def known_key(value: Value) -> Key | None:
+def known_key(value: vals.Value) -> vals.Key | None:
     """The value as a dict key, if it is text or an integer known at compile time; else None."""
-    if isinstance(value, Opaque) and isinstance(value.obj, str):
+    if isinstance(value, vals.Opaque) and isinstance(value.obj, str):
         return value.obj
-    if isinstance(value, Number) and value.python and isinstance(value.constant, int):
+    if isinstance(value, vals.Number) and value.python and isinstance(value.constant, int):
         return value.constant
     return None
 
 
-def keys_of(owner: DictValue, loc: Loc) -> TupleValue:
+def keys_of(owner: vals.DictValue, loc: Loc) -> vals.TupleValue:
     """The keys of a dict, in insertion order."""
-    return TupleValue(
+    return vals.TupleValue(
         tuple(
-            Opaque(key) if isinstance(key, str) else arithmetic.python_number(key, loc) for key in owner.keys
+            vals.Opaque(key) if isinstance(key, str) else arithmetic.python_number(key, loc)
+            for key in owner.keys
         )
     )
 
@@ -104,7 +91,7 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
             continue
         # What has no side effects may be read once per item.
         value = lower_expression(scope, inner) if all(isinstance(n, _QUIET) for n in walk(inner)) else None
-        if not isinstance(value, TupleValue):
+        if not isinstance(value, vals.TupleValue):
             raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
                                    "write the items out, or give the tuple a name first")  # fmt: skip
         for k in range(len(value.items)):
@@ -113,8 +100,8 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
 
 
 def lower_operands(
-    scope: Scope, nodes: list[ast.expr], lower: Callable[[Scope, ast.expr], Value] | None = None
-) -> list[Value]:
+    scope: Scope, nodes: list[ast.expr], lower: Callable[[Scope, ast.expr], vals.Value] | None = None
+) -> list[vals.Value]:
     """The values of several expressions, evaluated left to right. lower: replaces `Scope.lower`.
 
     Where a later expression emits statements (as an inlined call does), the values of earlier ones
@@ -124,9 +111,9 @@ def lower_operands(
     return in_order(scope, (scope.lower(node) if lower is None else lower(scope, node) for node in nodes))
 
 
-def in_order(scope: Scope, lowered: Iterator[Value]) -> list[Value]:
+def in_order(scope: Scope, lowered: Iterator[vals.Value]) -> list[vals.Value]:
     """The values that an iterator lowers one after another, as `lower_operands` says."""
-    values: list[Value] = []
+    values: list[vals.Value] = []
     while True:
         with scope.collect() as block:
             later = list(islice(lowered, 1))
@@ -161,28 +148,28 @@ def without_invariants(scope: Scope, block: list[Stmt], varying: set[Symbol], ow
     return rest
 
 
-def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
+def kept_before(scope: Scope, value: vals.Value, block: list[Stmt]) -> vals.Value:
     """The value from before the statements of `block`, saved in variables where these may change it."""
     if only_tests(block):
         return value
     match value:
-        case Number(expr=Const()):
+        case vals.Number(expr=Const()):
             return value
-        case Number(expr=Var(symbol=symbol)) if symbol not in scalars_written(block):
+        case vals.Number(expr=Var(symbol=symbol)) if symbol not in scalars_written(block):
             return value  # a copy would hide that `s = s + f(x)` is a reduction
-        case Number():
+        case vals.Number():
             return replace(value, expr=scope.temp("kept", value.expr))
-        case Wide():
-            return Wide(scope.temp("kept", value.bits))
-        case Tensor():
+        case vals.Wide():
+            return vals.Wide(scope.temp("kept", value.bits))
+        case vals.Tensor():
             changes = _changes([value.element], block)
             return tensors.kept(scope, value, "kept", value.element.loc) if changes else value
-        case Masked():
+        case vals.Masked():
             changes = _changes([value.tensor.element, value.holds], block)
             return pack_masked(scope, value, value.holds.loc) if changes else value
-        case TupleValue():
+        case vals.TupleValue():
             return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
-        case ListSlots(count=count) if count in scalars_written(block):
+        case vals.ListSlots(count=count) if count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
                                    "take its length or its items in a statement before this one")  # fmt: skip
         case _:
@@ -198,69 +185,75 @@ def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
 OUTSIDE = "work with text outside the compiled function"
 
 
-def wrong_kind(value: Value) -> type[CompileError]:
+def wrong_kind(value: vals.Value) -> type[CompileError]:
     """The error for a value of the wrong kind: UnsupportedError for objects, whose operations only Python knows."""
     return (
-        UnsupportedError if isinstance(value, Opaque | DictValue | MaybeNone | Wide) else TypeInferenceError
+        UnsupportedError
+        if isinstance(value, vals.Opaque | vals.DictValue | vals.MaybeNone | vals.Wide)
+        else TypeInferenceError
     )
 
 
-def refused(value: Value, operation: str, fault: str, loc: Loc, *hints: str) -> CompileError:
+def refused(value: vals.Value, operation: str, fault: str, loc: Loc, *hints: str) -> CompileError:
     """The error for an operation on a value of the wrong kind. operation: in words, before an object that Python may do
     this with; fault, hints: for all other values."""
-    if isinstance(value, Opaque) and value.obj is not None:
+    if isinstance(value, vals.Opaque) and value.obj is not None:
         return UnsupportedError(f"{operation} {describe(value)} is not compiled", loc, instead_of(value.obj))
     return wrong_kind(value)(fault, loc, *hints)
 
 
-def number(value: Value, loc: Loc, what: str = "this") -> Number:
+def number(value: vals.Value, loc: Loc, what: str = "this") -> vals.Number:
     """The value as a number; a 0-dimensional array is loaded. Raises CompileError for other values."""
     match value:
-        case Number():
+        case vals.Number():
             return value
-        case ArrayRef() if value.ndim == 0:
+        case vals.ArrayRef() if value.ndim == 0:
             return arithmetic.element_of(value.symbol, value.index, loc)
-        case ArrayRef() | Tensor():
+        case vals.ArrayRef() | vals.Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    _index_fully(value))  # fmt: skip
-        case MaybeNone():
+        case vals.MaybeNone():
             raise UnsupportedError(f"{what} may be None, where a number is needed", loc,
                                    "give it a name, and ask whether it is None first")  # fmt: skip
-        case Opaque(obj=str()):
+        case vals.Opaque(obj=str()):
             raise TypeInferenceError(f"{what} is text, where a number is needed", loc, OUTSIDE)
         case _:
-            hints = (instead_of(value.obj),) if isinstance(value, Opaque) and is_collection(value.obj) else ()
+            hints = (
+                (instead_of(value.obj),)
+                if isinstance(value, vals.Opaque) and is_collection(value.obj)
+                else ()
+            )
             raise wrong_kind(value)(f"{what} is {describe(value)}, where a number is needed", loc, *hints)
 
 
-def _index_fully(array: ArrayRef | Tensor) -> str:
+def _index_fully(array: vals.ArrayRef | vals.Tensor) -> str:
     """The hint for an array where a number is needed."""
-    if dtype_of(array) is DType.BOOL:
+    if vals.dtype_of(array) is DType.BOOL:
         return "ask for any() or all() of it, or index its elements in a loop"
-    if isinstance(array, Tensor) or not array.index:
+    if isinstance(array, vals.Tensor) or not array.index:
         return "index its elements in a loop"
     name, ndim = array.symbol.name, array.symbol.array.ndim
     return f"'{name}' is {ndim}-dimensional: an element of it has {ndim} indices"
 
 
-def lower_number(scope: Scope, node: ast.expr) -> Number:
+def lower_number(scope: Scope, node: ast.expr) -> vals.Number:
     return number(lower_expression(scope, node), scope.loc(node))
 
 
-def lower_numbers(scope: Scope, nodes: list[ast.expr]) -> list[Number]:
+def lower_numbers(scope: Scope, nodes: list[ast.expr]) -> list[vals.Number]:
     values = lower_operands(scope, nodes)
     return [number(v, scope.loc(n)) for v, n in zip(values, nodes, strict=True)]
 
 
-def refuse_large_index(value: Number, loc: Loc) -> None:
+def refuse_large_index(value: vals.Number, loc: Loc) -> None:
     """Raises UnsupportedError for a Python int that may be above 2**63 - 1."""
     if value.type == PY_LARGE_INT:
         raise UnsupportedError("this may be a Python int above 2**63 - 1", loc, "cut it with % first")
 
 
-def single_index(value: Value, loc: Loc) -> Number:
+def single_index(value: vals.Value, loc: Loc) -> vals.Number:
     """A value that indexes one axis of an array. Raises for what is no integer."""
-    if isinstance(value, Opaque) and isinstance(value.obj, str):
+    if isinstance(value, vals.Opaque) and isinstance(value.obj, str):
         raise SubscriptError("this index is text, where a number is needed", loc, OUTSIDE)
     position = number(value, loc, "this index")
     if position.type.dtype is DType.BOOL:
@@ -269,10 +262,10 @@ def single_index(value: Value, loc: Loc) -> Number:
     if not position.type.dtype.is_integer:
         raise SubscriptError(f"this index is {describe(position)}; arrays are indexed by integers", loc,
                              "convert it with int(...)")  # fmt: skip
-    return Number(index_of(position.expr), position.python)
+    return vals.Number(index_of(position.expr), position.python)
 
 
-def as_index(value: Number, loc: Loc) -> Expr:
+def as_index(value: vals.Number, loc: Loc) -> Expr:
     """A number as an int64 index or loop bound."""
     refuse_large_index(value, loc)
     if not value.type.dtype.is_integer and value.type != PY_BOOL:

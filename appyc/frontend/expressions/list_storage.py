@@ -24,18 +24,9 @@ from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import PUSHES
 from appyc.frontend.syntax.tree import names_in, walk
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-    dtype_of,
-    is_list_itself,
-)
 from appyc.ir.integers import is_within, range_of
 from appyc.ir.names import container_of
 from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, Load, Stmt, Store, Symbol, Unary, Var
@@ -45,27 +36,27 @@ _ROOM = 16
 """The initial capacity of a list, in items."""
 
 
-def list_named(scope: Scope, name: str, loc: Loc) -> ListSlots:
+def list_named(scope: Scope, name: str, loc: Loc) -> vals.ListSlots:
     value = scope.read(name, loc)
-    if is_list_itself(value):  # it is only copied
+    if vals.is_list_itself(value):  # it is only copied
         value = list_value(scope, value, loc)
-    assert isinstance(value, ListSlots), "the name is bound to lists alone"
+    assert isinstance(value, vals.ListSlots), "the name is bound to lists alone"
     return value
 
 
-def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListSlots:
+def list_value(scope: Scope, value: vals.ArrayRef, loc: Loc) -> vals.ListSlots:
     """A list of the caller's, or one that keeps its length, as others are described."""
     return list_of_columns(scope, [value], (NumberType(value.symbol.dtype, python=True),), False, loc)
 
 
-def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> ListSlots:
+def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> vals.ListSlots:
     """A list of tuples that is a parameter, which is only read."""
     kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
-    scope.lists[name] = slots = list_of_columns(scope, [*map(ArrayRef, columns)], kinds, True, loc)
+    scope.lists[name] = slots = list_of_columns(scope, [*map(vals.ArrayRef, columns)], kinds, True, loc)
     return slots
 
 
-def give_list(scope: Scope, name: str, value: ListSlots, giver: tuple[Scope, str] | None) -> None:
+def give_list(scope: Scope, name: str, value: vals.ListSlots, giver: tuple[Scope, str] | None) -> None:
     """Binds a parameter to a list of the caller's. giver: the caller, and the list's name there, if it has one."""
     scope.env[name] = scope.lists[name] = value
     is_read = value.of_tuples and value.room is value.count
@@ -75,13 +66,13 @@ def give_list(scope: Scope, name: str, value: ListSlots, giver: tuple[Scope, str
         scope.givers[name] = giver
 
 
-def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListSlots:
+def list_part(scope: Scope, slots: vals.ListSlots, part: ast.Slice, loc: Loc) -> vals.ListSlots:
     """A slice of a list, copied to fresh arrays: `name[part]`."""
     count = scope.temp("count", Var(slots.count, loc=loc))
     columns = []
     for column in slots.columns:
         axis = scope.supply.fresh("i", DType.INT64)
-        items = Tensor((axis,), (count,), Load(column, (Var(axis, loc=loc),), checked=False, loc=loc))
+        items = vals.Tensor((axis,), (count,), Load(column, (Var(axis, loc=loc),), checked=False, loc=loc))
         if part.lower is not None or part.upper is not None or part.step is not None:
             items = as_tensor(scope, subscript(scope, items, [part], loc), loc)
         columns.append(materialise(scope, items, "items", loc))
@@ -89,20 +80,20 @@ def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> List
 
 
 def list_of_columns(
-    scope: Scope, columns: Sequence[ArrayRef], kinds: tuple[NumberType, ...], of_tuples: bool, loc: Loc
-) -> ListSlots:
+    scope: Scope, columns: Sequence[vals.ArrayRef], kinds: tuple[NumberType, ...], of_tuples: bool, loc: Loc
+) -> vals.ListSlots:
     """A list whose items are in these arrays, and that keeps its length."""
     count = scope.temp("count", columns[0].extents(loc)[0]).symbol
-    return ListSlots(tuple(column.symbol for column in columns), kinds, of_tuples, count, count)
+    return vals.ListSlots(tuple(column.symbol for column in columns), kinds, of_tuples, count, count)
 
 
-def list_item(scope: Scope, owner: ListSlots, index: Number, loc: Loc) -> Value:
+def list_item(scope: Scope, owner: vals.ListSlots, index: vals.Number, loc: Loc) -> vals.Value:
     """The item of a list at an index, with its bounds check: `name[index]`."""
     at = _position(scope, owner, index, "list index out of range", loc)
     return item_in_variables(scope, owner, at, loc)
 
 
-def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
+def store_item(scope: Scope, name: str, index: vals.Number, item: vals.Value, loc: Loc) -> None:
     """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
     if owner.columns[0].array.readonly:
@@ -115,7 +106,7 @@ def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) ->
         scope.emit(Store(column, (at,), number, checked=False, loc=loc))
 
 
-def _position(scope: Scope, owner: ListSlots, index: Number, message: str, loc: Loc) -> Expr:
+def _position(scope: Scope, owner: vals.ListSlots, index: vals.Number, message: str, loc: Loc) -> Expr:
     """The position of an item in a list, which is tested but in library text that is trusted."""
     expressions.as_index(index, loc)
     if scope.source.trusted:
@@ -123,35 +114,35 @@ def _position(scope: Scope, owner: ListSlots, index: Number, message: str, loc: 
     return tested_position(scope, index, Var(owner.count, loc=loc), loc, message)
 
 
-def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
+def item_in_variables(scope: Scope, slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
     """The item of a list at a position, copied to variables."""
     value = item_at(slots, at, loc)
-    items = value.items if isinstance(value, TupleValue) else (value,)
-    numbers = tuple(settled(scope, n) for n in items if isinstance(n, Number))
-    return TupleValue(numbers) if slots.of_tuples else numbers[0]
+    items = value.items if isinstance(value, vals.TupleValue) else (value,)
+    numbers = tuple(settled(scope, n) for n in items if isinstance(n, vals.Number))
+    return vals.TupleValue(numbers) if slots.of_tuples else numbers[0]
 
 
-def items_of(scope: Scope, slots: ListSlots, count: int, loc: Loc) -> TupleValue:
+def items_of(scope: Scope, slots: vals.ListSlots, count: int, loc: Loc) -> vals.TupleValue:
     """The items of a list, of which there have to be so many, in variables."""
     fits = Compare("==", Var(slots.count, loc=loc), integer(count, loc), loc=loc)
     message = f"the list cannot be unpacked into {count} values: it has another length"
     fail_unless(scope, fits, None, message, loc)
-    return TupleValue(tuple(item_in_variables(scope, slots, integer(k, loc), loc) for k in range(count)))
+    return vals.TupleValue(tuple(item_in_variables(scope, slots, integer(k, loc), loc) for k in range(count)))
 
 
-def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:
-    items = item.items if isinstance(item, TupleValue) else (item,)
-    numbers = [n for n in items if isinstance(n, Number)]
-    if isinstance(item, ArrayRef | Tensor) and not item.python:
+def numbers_of_item(item: vals.Value, loc: Loc) -> Sequence[vals.Number]:
+    items = item.items if isinstance(item, vals.TupleValue) else (item,)
+    numbers = [n for n in items if isinstance(n, vals.Number)]
+    if isinstance(item, vals.ArrayRef | vals.Tensor) and not item.python:
         raise ArrayItemError(f"a list of {describe(item)} cannot be compiled", loc,
-                             ndim=item.ndim, dtype=dtype_of(item))  # fmt: skip
+                             ndim=item.ndim, dtype=vals.dtype_of(item))  # fmt: skip
     if len(numbers) != len(items) or not items:
         raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
                                "a list of numbers, or of tuples of numbers, can")  # fmt: skip
     return numbers
 
 
-def row_of(scope: Scope, slots: ListSlots, item: Value, loc: Loc) -> list[Expr]:
+def row_of(scope: Scope, slots: vals.ListSlots, item: vals.Value, loc: Loc) -> list[Expr]:
     """The elements of a list's columns for an item, in variables."""
     numbers = numbers_of_item(item, loc)
     typed = list(zip(numbers, slots.kinds, strict=True))
@@ -167,7 +158,7 @@ _EXACT = 2**53 - 1
 """Up to it a float64 holds each integer, and no other one is rounded to such."""
 
 
-def leave_large(scope: Scope, number: Number, loc: Loc) -> None:
+def leave_large(scope: Scope, number: vals.Number, loc: Loc) -> None:
     """Leaves the call to Python where a number is an int that no float64 may hold."""
     e = number.expr
     if number.type != PY_INT and number.is_int is None:
@@ -181,7 +172,7 @@ def leave_large(scope: Scope, number: Number, loc: Loc) -> None:
     leave_unless(scope, fits, "an int among floats is a large one", loc)
 
 
-def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
+def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc, number: int = 0) -> None:
     """Records the type of a list's item. Raises Restart if it widens a type that statements before depend on.
 
     The item's own type is recorded in every round, and that of the last round counts (`settle_mixed`): the types of
@@ -192,7 +183,7 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     if name in scope.givers:
         _learn_for_giver(scope, name, item, loc)
         return
-    of_tuples = isinstance(item, TupleValue)
+    of_tuples = isinstance(item, vals.TupleValue)
     with learning(scope, name):
         numbers = numbers_of_item(item, loc)
     kinds = tuple(n.type for n in numbers)
@@ -213,14 +204,14 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     scope.stored[name, loc, number] = tuple(map(_own_type, numbers, kinds))
 
 
-def _own_type(number: Number, kind: NumberType) -> NumberType:
+def _own_type(number: vals.Number, kind: NumberType) -> NumberType:
     """The type of a number that a list gets; an int from 0 on is as good as one of 64 bits without a sign."""
     if number.type == PY_INT and kind == PY_LARGE_INT and range_of(number.expr)[0] >= 0:
         return kind
     return PY_INT if number.is_int is not None else number.type
 
 
-def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
+def _learn_for_giver(scope: Scope, name: str, item: vals.Value, loc: Loc) -> None:
     """Records the type of an item of a list of the caller's there. Raises Recursive if it widens the list's type."""
     giver, slots = scope.givers[name], scope.lists[name]
     if giver is not None:
@@ -299,7 +290,7 @@ def _joined(a: NumberType, b: NumberType) -> NumberType:
     return replace(t, flagged=a.flagged and t.dtype is DType.FLOAT64)
 
 
-def storage_of(scope: Scope, name: str) -> ListSlots:
+def storage_of(scope: Scope, name: str) -> vals.ListSlots:
     """The storage of a list, which is shared by all lists that the name is bound to."""
     found = scope.lists.get(name)
     if found is None:
@@ -309,7 +300,7 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
         columns = tuple(scope.supply.fresh(name, ArrayType(dtype, 1)) for dtype in column_types(kinds))
         scope.memory.made |= set(columns)
         count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
-        found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)
+        found = scope.lists[name] = vals.ListSlots(columns, kinds, of_tuples, count, room)
     return found
 
 
@@ -355,7 +346,7 @@ def _length_of_items(scope: Scope, name: str) -> int:
     return len(slots.kinds) if slots is not None and slots.of_tuples else 0
 
 
-def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
+def make_room(scope: Scope, slots: vals.ListSlots, length: Expr, loc: Loc) -> None:
     """Allocates storage for a list of this length."""
     room = Binary("max", length, integer(_ROOM, loc), loc=loc)
     scope.emit(Assign(slots.room, room, loc=loc))
@@ -363,7 +354,9 @@ def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
         scope.emit(Alloc(column, (Var(slots.room, loc=loc),), zero=False, loc=loc))
 
 
-def moved_to_more_room(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
+def moved_to_more_room(
+    scope: Scope, slots: vals.ListSlots, loc: Loc, least: Expr | None = None
+) -> list[Stmt]:
     """The statements that grow a list: to twice its capacity, and to at least `least` items."""
     count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
     double: Expr = Binary("*", room, integer(2, loc), loc=loc)

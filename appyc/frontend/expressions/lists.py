@@ -45,19 +45,8 @@ from appyc.frontend.expressions.list_storage import (
 )
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    Masked,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-    dtype_of,
-    is_list_itself,
-    is_none,
-)
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, ForAll, Load, Store, Symbol, Var
 from appyc.ir.types import DType
@@ -90,14 +79,14 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     parts = _written_parts(value)
     nodes = [node for items, times in parts for node in (*items, *([times] if times is not None else []))]
     lowered = iter(expressions.lower_operands(scope, nodes))
-    written: list[tuple[list[Value], Expr | None]] = []
+    written: list[tuple[list[vals.Value], Expr | None]] = []
     length: Expr = integer(0, loc)
     for nodes, node in parts:
         items = [expressions.pack_masked(scope, next(lowered), loc) for _ in nodes]
         repeats = None if node is None else _repeats(scope, next(lowered), loc)
         written.append((items, repeats))
         length = _sum(length, repeats or integer(len(items), loc), loc)
-    if any(is_none(item) for items, _ in written for item in items):
+    if any(vals.is_none(item) for items, _ in written for item in items):
         scope.facts.learn(scope.facts.none_lists, name)
         written = [([python_number(0, loc) for _ in items], repeats) for items, repeats in written]
     for at, item in enumerate(item for items, _ in written for item in items):
@@ -123,7 +112,7 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     _bound(scope, name, slots, length, loc)
 
 
-def _repeats(scope: Scope, value: Value, loc: Loc) -> Expr:
+def _repeats(scope: Scope, value: vals.Value, loc: Loc) -> Expr:
     count = expressions.as_index(expressions.number(value, loc), loc)
     return pinned(scope, "times", Binary("max", count, integer(0, loc), loc=loc))
 
@@ -147,13 +136,13 @@ def _sum(a: Expr, b: Expr, loc: Loc) -> Expr:
     return b if a == integer(0, loc) else Binary("+", a, b, loc=loc)
 
 
-def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) -> None:
+def _bound(scope: Scope, name: str, slots: vals.ListSlots, length: Expr, loc: Loc) -> None:
     scope.emit(Assign(slots.count, length, loc=loc))
     scope.env[name] = slots
     scope.set_flag(name, loc)
 
 
-def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
+def described(scope: Scope, node: ast.expr, loc: Loc) -> vals.ListSlots:
     """The items of a new list, materialised in fresh arrays."""
     if (source := copied_list(node)) is not None and not is_list(scope, source.id, loc):
         node = items_of(node, unused("item", scope.locals))
@@ -176,17 +165,17 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
     items = collected(scope, node)
-    whole = items.tensor if isinstance(items, Masked) else items
-    python = isinstance(whole, Tensor) and whole.python
+    whole = items.tensor if isinstance(items, vals.Masked) else items
+    python = isinstance(whole, vals.Tensor) and whole.python
     found = expressions.pack_masked(scope, items, loc)
-    if isinstance(found, ListSlots):
+    if isinstance(found, vals.ListSlots):
         return copied(scope, found, loc)
-    if isinstance(found, TupleValue):
+    if isinstance(found, vals.TupleValue):
         if (array := common_array(found.items)) is not None:
             raise ArrayItemError(
-                "a list of arrays cannot be compiled", loc, ndim=array.ndim, dtype=dtype_of(array)
+                "a list of arrays cannot be compiled", loc, ndim=array.ndim, dtype=vals.dtype_of(array)
             )
-        numbers = [item for item in found.items if isinstance(item, Number)]
+        numbers = [item for item in found.items if isinstance(item, vals.Number)]
         if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
             raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
                                    "write the items out")  # fmt: skip
@@ -199,12 +188,18 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
     return list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
 
 
-def copied(scope: Scope, slots: ListSlots, loc: Loc) -> ListSlots:
+def copied(scope: Scope, slots: vals.ListSlots, loc: Loc) -> vals.ListSlots:
     return list_part(scope, slots, ast.Slice(), loc)
 
 
 def put(
-    scope: Scope, slots: ListSlots, first: Expr, items: ListSlots, loc: Loc, *, backwards: bool = False
+    scope: Scope,
+    slots: vals.ListSlots,
+    first: Expr,
+    items: vals.ListSlots,
+    loc: Loc,
+    *,
+    backwards: bool = False,
 ) -> None:
     """Stores the items of another list from a position on."""
     count = Var(items.count, loc=loc)
@@ -239,11 +234,11 @@ def sort_in_place(scope: Scope, array: Symbol, count: Expr, loc: Loc) -> None:
     """Sorts the first `count` elements of a vector."""
     if array.dtype.is_complex:
         raise UnsupportedError("complex numbers are not sorted in compiled code", loc, "sort their sizes")
-    arguments: dict[str, Value] = {"a": ArrayRef(array), "n": Number(count, python=True)}
+    arguments: dict[str, vals.Value] = {"a": vals.ArrayRef(array), "n": vals.Number(count, python=True)}
     inlined(scope, sorting.sort_vector, arguments, loc)
 
 
 def is_list(scope: Scope, name: str, loc: Loc) -> bool:
     """Whether a name is bound to a list of the function's own, or of the caller's."""
     value = scope.read(name, loc)
-    return isinstance(value, ListSlots) or is_list_itself(value)
+    return isinstance(value, vals.ListSlots) or vals.is_list_itself(value)

@@ -19,34 +19,21 @@ from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_FLOAT, promoted
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListRows,
-    ListSlots,
-    Number,
-    Opaque,
-    Tensor,
-    TupleRow,
-    TupleValue,
-    Value,
-    dtype_of,
-    is_listed,
-)
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
 from appyc.library.indexed_arrays import grid_points, grid_steps
 
 
-def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
+def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> vals.Value:
     """The value of a subscript `base[index]`."""
     value, tested = _subscript(scope, base, index, loc)
     check_view(scope, value, tested)
     return value
 
 
-def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
+def lower_owner(scope: Scope, node: ast.expr) -> tuple[vals.Value, int]:
     """The value that a subscript indexes, and the number of its indices that are known to be within bounds.
 
     That of a subscript itself is not tested: `a[i][j]` is one access.
@@ -55,50 +42,50 @@ def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
         value, tested = _subscript(scope, node.value, node.slice, scope.loc(node))
         return expressions.pack_masked(scope, value, scope.loc(node)), tested
     value = expressions.lower_expression(scope, node)
-    return value, len(value.index) if isinstance(value, ArrayRef) else 0
+    return value, len(value.index) if isinstance(value, vals.ArrayRef) else 0
 
 
-def check_view(scope: Scope, value: Value, tested: int) -> None:
+def check_view(scope: Scope, value: vals.Value, tested: int) -> None:
     """Emits the tests of a view's indices from the number `tested` on; what is no view has none."""
-    if isinstance(value, ArrayRef) and value.ndim:
+    if isinstance(value, vals.ArrayRef) and value.ndim:
         for axis, index in enumerate(value.index[tested:], start=tested):
             extent = Extent(value.symbol, axis, loc=index.loc)
             slice_bounds.check_bounds(scope, value.symbol, axis, index, extent)
 
 
-def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple[Value, int]:
+def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple[vals.Value, int]:
     """The value of `base[index]`, and the number of its indices that are tested."""
     if isinstance(base, ast.Attribute) and base.attr == "flat":
         array = expressions.lower_expression(scope, base.value)
-        if isinstance(array, ArrayRef | Tensor) and array.ndim:
+        if isinstance(array, vals.ArrayRef | vals.Tensor) and array.ndim:
             return _flat_item(scope, array, index, loc), 0
         owner, tested = attributes.attribute(scope, array, base.attr, scope.loc(base)), 0
     else:
         owner, tested = lower_owner(scope, base)
-    if isinstance(owner, ArrayRef | Tensor):
+    if isinstance(owner, vals.ArrayRef | vals.Tensor):
         return as_item(scope, base, _array_item(scope, owner, tested, index, loc)), tested
     return _item(scope, base, owner, index, loc), 0
 
 
-def _item(scope: Scope, base: ast.expr, owner: Value, index: ast.expr, loc: Loc) -> Value:
+def _item(scope: Scope, base: ast.expr, owner: vals.Value, index: ast.expr, loc: Loc) -> vals.Value:
     """An item of what is no array."""
     owner = owner if isinstance(index, ast.Slice) else arithmetic.bytes_as_tuple(owner, loc)
     match owner:
-        case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
+        case vals.Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
-        case TupleValue():
+        case vals.TupleValue():
             return _tuple_item(scope, base, owner, index, loc)
-        case DictValue():
+        case vals.DictValue():
             return owner.values.items[expressions.dict_item(scope, owner, index, loc)]
-        case Opaque(obj=dict()) if isinstance(index, ast.Constant):
+        case vals.Opaque(obj=dict()) if isinstance(index, ast.Constant):
             return scope.names.item(owner, index.value, loc)
-        case Opaque() if is_generators(owner):
+        case vals.Opaque() if is_generators(owner):
             return one_of(owner, expressions.lower_number(scope, index))
-        case ListSlots() if isinstance(index, ast.Slice):
+        case vals.ListSlots() if isinstance(index, ast.Slice):
             return list_part(scope, owner, index, loc)
-        case ListSlots():
+        case vals.ListSlots():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
-        case ListRows() | TupleRow() if not isinstance(index, ast.Slice):
+        case vals.ListRows() | vals.TupleRow() if not isinstance(index, ast.Slice):
             return list_of_rows.item(scope, owner, expressions.lower_number(scope, index), loc)
         case _:
             raise expressions.refused(
@@ -110,28 +97,28 @@ def _item(scope: Scope, base: ast.expr, owner: Value, index: ast.expr, loc: Loc)
             )
 
 
-def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+def _flat_item(scope: Scope, array: vals.ArrayRef | vals.Tensor, index: ast.expr, loc: Loc) -> vals.Value:
     """`a.flat[k]`: indexes the elements in C order. Several elements are a copy, even for a slice."""
     tensor = tensors.as_tensor(scope, array, loc)
     out = slices.subscript(
         scope, ravelled(scope, tensor, loc).copied(), slices.lower_items(scope, index), loc
     )
-    return out.copied() if isinstance(out, Tensor) else out
+    return out.copied() if isinstance(out, vals.Tensor) else out
 
 
-def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
+def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> vals.Value:
     """The coordinate arrays of a grid: `np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
     if not isinstance(index, ast.Tuple):
         return _coordinates(scope, [_grid_axis(scope, index, loc)], loc)[0]
     vectors = _coordinates(scope, [_grid_axis(scope, part, loc) for part in index.elts], loc)
     if is_open:
-        return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
+        return vals.TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
     axes = tuple(v.axes[0] for v in vectors)
     extents = tuple(v.extents[0] for v in vectors)
-    return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
+    return stacked(scope, [vals.Tensor(axes, extents, v.element) for v in vectors], 0, loc)
 
 
-def _grid_axis(scope: Scope, part: ast.expr, loc: Loc) -> tuple[list[Number], bool]:
+def _grid_axis(scope: Scope, part: ast.expr, loc: Loc) -> tuple[list[vals.Number], bool]:
     """Start, stop, and step of an axis, or how many coordinates it has; and whether the latter is given."""
     if not isinstance(part, ast.Slice) or part.upper is None:
         raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
@@ -146,7 +133,7 @@ def _grid_axis(scope: Scope, part: ast.expr, loc: Loc) -> tuple[list[Number], bo
     return bounds, count is not None
 
 
-def _coordinates(scope: Scope, axes: list[tuple[list[Number], bool]], loc: Loc) -> list[Tensor]:
+def _coordinates(scope: Scope, axes: list[tuple[list[vals.Number], bool]], loc: Loc) -> list[vals.Tensor]:
     """The coordinates along each axis of a grid, all of one type."""
     kinds = [n.type for bounds, is_counted in axes for n in (bounds[:2] if is_counted else bounds)]
     kind = promoted([*kinds, PY_FLOAT] if any(is_counted for _, is_counted in axes) else kinds).dtype
@@ -154,16 +141,18 @@ def _coordinates(scope: Scope, axes: list[tuple[list[Number], bool]], loc: Loc) 
         return [array_creation.arange(scope, axes[0][0], None, loc)]
     if kind.is_integer:
         return [array_creation.arange(scope, bounds, kind, loc) for bounds, _ in axes]
-    made: list[Tensor] = []
+    made: list[vals.Tensor] = []
     for bounds, is_counted in axes:
         text = grid_points if is_counted else grid_steps
         made.append(
-            tensors.as_tensor(scope, called_with(scope, text, [Opaque(kind.numpy.type), *bounds], loc), loc)
+            tensors.as_tensor(
+                scope, called_with(scope, text, [vals.Opaque(kind.numpy.type), *bounds], loc), loc
+            )
         )
     return made
 
 
-def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tensor:
+def _along(scope: Scope, vector: vals.Tensor, axis: int, rank: int, loc: Loc) -> vals.Tensor:
     """A vector along one of so many axes, the others of length 1."""
     out = vector.copied()
     for k in range(rank):
@@ -186,11 +175,13 @@ def _count(step: ast.expr | None) -> ast.expr | None:
             return None
 
 
-def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.expr, loc: Loc) -> Value:
+def _array_item(
+    scope: Scope, owner: vals.ArrayRef | vals.Tensor, tested: int, index: ast.expr, loc: Loc
+) -> vals.Value:
     items = slices.lower_items(scope, index)
-    if is_listed(owner) and (len(items) > 1 or not isinstance(items[0], Number | ast.Slice)):
+    if vals.is_listed(owner) and (len(items) > 1 or not isinstance(items[0], vals.Number | ast.Slice)):
         tensors.refuse_lists([owner], loc)
-    if isinstance(owner, Tensor) or not slices.is_element(items):
+    if isinstance(owner, vals.Tensor) or not slices.is_element(items):
         check_view(scope, owner, tested)
         return slices.subscript(scope, owner, items, loc)
     ref = element(scope, owner, index, items, loc)
@@ -200,9 +191,11 @@ def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.
     return ref
 
 
-def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
+def _tuple_item(
+    scope: Scope, base: ast.expr, owner: vals.TupleValue, index: ast.expr, loc: Loc
+) -> vals.Value:
     if isinstance(index, ast.Slice):
-        return TupleValue(owner.items[_constant_slice(scope, index, loc)])
+        return vals.TupleValue(owner.items[_constant_slice(scope, index, loc)])
     at = expressions.lower_number(scope, index)
     position = at.constant
     if not isinstance(position, int):
@@ -214,21 +207,21 @@ def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr
                 reason, instead = "its items are no numbers of one kind", "put them into an array"
             raise UnsupportedError(f"this tuple can be indexed by constants only: {reason}", loc, instead)
         first = owner.items[0]
-        length = len(first.items) if isinstance(first, TupleValue) else 0
+        length = len(first.items) if isinstance(first, vals.TupleValue) else 0
         return item_of(table, scope.temp("at", expressions.as_index(at, loc)), length, loc)
     if not -len(owner.items) <= position < len(owner.items):
         raise SubscriptError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]
 
 
-def _learn(scope: Scope, base: ast.expr, owner: TupleValue, loc: Loc) -> None:
+def _learn(scope: Scope, base: ast.expr, owner: vals.TupleValue, loc: Loc) -> None:
     """Raises Restart where a tuple that is indexed by a variable is a list of arrays of the function's own, or where a
     loop around it can be unrolled."""
     for loop in reversed(scope.unrollable):
         scope.facts.learn(scope.facts.unrolled, loop)
     array = common_array(owner.items)
     if isinstance(base, ast.Name) and base.id in scope.read_lists and array is not None:
-        learn_arrays(scope, base.id, array.ndim, dtype_of(array))
+        learn_arrays(scope, base.id, array.ndim, vals.dtype_of(array))
 
 
 def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:
@@ -243,7 +236,9 @@ def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | Non
     return slice(bound(index.lower), bound(index.upper), bound(index.step))
 
 
-def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.Item], loc: Loc) -> ArrayRef:
+def element(
+    scope: Scope, owner: vals.ArrayRef, index: ast.expr, items: list[slices.Item], loc: Loc
+) -> vals.ArrayRef:
     """`owner[items]` for integer indices only: the array reference with more axes indexed."""
     values = [item for item in items if not isinstance(item, ast.Slice)]
     nodes = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -251,15 +246,15 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.I
     if len(nodes) > owner.ndim:
         raise SubscriptError(
             f"too many indices: {len(owner.index) + len(nodes)}, "
-            f"but this is {describe(ArrayRef(owner.symbol))}", loc,
+            f"but this is {describe(vals.ArrayRef(owner.symbol))}", loc,
         )  # fmt: skip
     taken: list[Expr] = list(owner.index)
     for value, node in zip(values, nodes, strict=True):
         taken.append(_axis_index(scope, owner, len(taken), value, node))
-    return ArrayRef(owner.symbol, tuple(taken), owner.shape)
+    return vals.ArrayRef(owner.symbol, tuple(taken), owner.shape)
 
 
-def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
+def _axis_index(scope: Scope, owner: vals.ArrayRef, axis: int, value: vals.Value, node: ast.expr) -> Expr:
     loc = scope.loc(node)
     out = expressions.single_index(value, loc).expr
     extent = Extent(owner.symbol, axis, loc=loc)

@@ -46,18 +46,8 @@ from appyc.frontend.library.axis_arguments import (
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    Masked,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-    is_listed,
-    is_none,
-)
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute, walk
@@ -73,7 +63,7 @@ def works_on_arrays(obj: object) -> bool:
 _ELEMENTWISE = (np.where, np.clip, np.real, np.imag, np.angle, np.conjugate, abs, pow, divmod)
 
 
-def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Value | None:
+def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> vals.Value | None:
     """The value of a NumPy function of arrays; None where `obj` is none of those."""
     if obj is np.where and len(node.args) == 1:
         obj = np.nonzero
@@ -106,8 +96,8 @@ def lower_primitive(scope: Scope, obj: object, values: Sequence[Value], loc: Loc
 
 
 def lower_array_method(
-    scope: Scope, owner: ArrayRef | Tensor | Masked, name: str, node: ast.Call, loc: Loc
-) -> Value:
+    scope: Scope, owner: vals.ArrayRef | vals.Tensor | vals.Masked, name: str, node: ast.Call, loc: Loc
+) -> vals.Value:
     """The value of a method of an array."""
     entry = _METHODS.get(name) or texts.method(name)
     if entry is None:
@@ -117,7 +107,9 @@ def lower_array_method(
     return make(scope, _bound(scope, node, parameters, [owner], loc), loc)
 
 
-def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] = (ast.ListComp,)) -> Value:
+def _collected(
+    scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] = (ast.ListComp,)
+) -> vals.Value:
     """An argument; a list of items is what NumPy makes an array of."""
     if not isinstance(node, kinds):
         return scope.lower(node)
@@ -125,19 +117,21 @@ def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] =
     return collected(scope, node)
 
 
-def _generated(scope: Scope, node: ast.expr) -> Value:
+def _generated(scope: Scope, node: ast.expr) -> vals.Value:
     """An argument that a function takes item by item; a list without items is an empty tuple."""
     value = _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
-    return TupleValue(()) if isinstance(value, ListSlots) and is_always_empty(scope, value) else value
+    return (
+        vals.TupleValue(()) if isinstance(value, vals.ListSlots) and is_always_empty(scope, value) else value
+    )
 
 
 def _bound(
     scope: Scope,
     node: ast.Call,
     parameters: tuple[str, ...],
-    given: list[Value],
+    given: list[vals.Value],
     loc: Loc,
-    lower: Callable[[Scope, ast.expr], Value] = _collected,
+    lower: Callable[[Scope, ast.expr], vals.Value] = _collected,
     *,
     as_lists: bool = False,
     takes_lists: bool = False,
@@ -150,7 +144,7 @@ def _bound(
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
         _unlisted(scope, node, value, loc, as_list=as_lists)
-        if (lower is _collected or isinstance(value, ListSlots)) and not takes_lists
+        if (lower is _collected or isinstance(value, vals.ListSlots)) and not takes_lists
         else value
         for node, value in zip(nodes, expressions.lower_operands(scope, nodes, lower), strict=True)
     ]
@@ -159,8 +153,8 @@ def _bound(
     if rest is not None:  # one tuple, or its items
         parameters = tuple(name.removeprefix("*") for name in parameters)
         items = positional[rest:]
-        if len(items) > 1 or (items and isinstance(items[0], Number)):
-            positional[rest:] = [TupleValue(tuple(items))]
+        if len(items) > 1 or (items and isinstance(items[0], vals.Number)):
+            positional[rest:] = [vals.TupleValue(tuple(items))]
     if len(positional) > len(parameters):
         raise UnsupportedError(f"{what} with {len(node.args)} positional arguments cannot be compiled", loc)
     out = Bound(what, loc)
@@ -172,14 +166,14 @@ def _bound(
     return out
 
 
-def _unlisted(scope: Scope, node: ast.expr, value: Value, loc: Loc, *, as_list: bool) -> Value:
+def _unlisted(scope: Scope, node: ast.expr, value: vals.Value, loc: Loc, *, as_list: bool) -> vals.Value:
     """An argument, with a list as what NumPy makes an array of; as_list: of Python's numbers still."""
-    if isinstance(value, ListSlots):
+    if isinstance(value, vals.ListSlots):
         tensor = as_tensor(scope, value, loc)
         if value.of_tuples:
             leave_without_items(scope, tensor.extents[0], loc)
         return tensor
-    if not is_listed(value):
+    if not vals.is_listed(value):
         return value
     tensor = as_tensor(scope, value, loc)
     is_made = isinstance(node, ast.ListComp | ast.GeneratorExp)
@@ -200,18 +194,18 @@ def _listed(node: ast.expr) -> ast.expr:
 # ---------------------------------------------------------------- what the functions mean
 
 
-def _reduction(name: str, scope: Scope, given: Arguments, loc: Loc, *, of_first: bool = False) -> Value:
+def _reduction(name: str, scope: Scope, given: Arguments, loc: Loc, *, of_first: bool = False) -> vals.Value:
     """np.sum and its kin; of_first: along the first axis where none is given, as the methods of ufuncs."""
     over = along(given, loc)
     if of_first and "axis" not in given:
         over = replace(over, axes=(0,))
     mask, initial = given_mask(given.get("where")), given.get("initial")
-    dtype, start = given_dtype(given.get("dtype"), loc), None if is_none(initial) else initial
+    dtype, start = given_dtype(given.get("dtype"), loc), None if vals.is_none(initial) else initial
     found = reduce_array(scope, name, given["a"], loc, over, dtype, mask, start)
     return given_back(scope, given, found, loc)
 
 
-def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def _flip(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given.get("axis"), loc, "axis")
     reversed_axes = range(tensor.ndim) if axes is None else [normalised(n, tensor.ndim, loc) for n in axes]
@@ -222,7 +216,7 @@ def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return replace(tensor, element=substitute(tensor.element, indices))
 
 
-def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given["axis"], loc, "axis") or ()
     for k in sorted(normalised(n, tensor.ndim + len(axes), loc) for n in axes):
@@ -230,22 +224,22 @@ def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return tensor
 
 
-def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def _astype(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     tensor = as_tensor(scope, given["a"], loc)
     dtype = given_dtype(given["dtype"], loc) or DType.FLOAT64
     if tensor.element.dtype.is_complex and not dtype.is_complex:
         raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, "use z.real")
     if tensor.element.dtype is dtype:
         return materialise(scope, tensor, "copy", loc)
-    return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
+    return vals.Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
 
 
-def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def _reshape(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     tensor = as_tensor(scope, given["a"], loc)
     return reshaped(scope, tensor, array_creation.shape_from(scope, given["shape"], loc), loc)
 
 
-def _flat(scope: Scope, given: Arguments, loc: Loc, *, copied: bool) -> Value:
+def _flat(scope: Scope, given: Arguments, loc: Loc, *, copied: bool) -> vals.Value:
     tensor = as_tensor(scope, given["a"], loc)
     return ravelled(scope, tensor.copied() if copied else tensor, loc)
 

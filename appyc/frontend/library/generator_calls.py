@@ -29,18 +29,9 @@ from appyc.frontend.library.generator_state import (
 from appyc.frontend.library.made_generators import looked_at, lower_bits_method, next_of, of_text
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, made_generator
 from appyc.frontend.types.numbers import as_dtype
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    is_none,
-)
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
@@ -53,7 +44,7 @@ from appyc.library import (
     sampling,
 )
 
-Arguments = dict[str, Value]
+Arguments = dict[str, vals.Value]
 
 _MODULE_GENERATORS = ((np.random.mtrand, "_rand"), (random, "_inst"))
 """The generators that functions of modules share, so that calls of several are draws from one."""
@@ -67,13 +58,13 @@ _READERS = ("list", "sorted", "sum", "min", "max", "len")
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Opaque):
+class OneOf(vals.Opaque):
     """A generator in a list or tuple of them. obj: one of that kind; root: where the list is found."""
 
     index: Expr | None = None
 
 
-def generator_of(scope: Scope, callee: Opaque) -> Opaque | None:
+def generator_of(scope: Scope, callee: vals.Opaque) -> vals.Opaque | None:
     """The generator that a method is bound to."""
     owner = getattr(callee.obj, "__self__", None)
     if kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
@@ -90,22 +81,22 @@ def generator_of(scope: Scope, callee: Opaque) -> Opaque | None:
             if root is not None:
                 scope.names.environment.depend(root, owner)
             root = AccessPath((("module", module.__name__), ("attr", name)))
-    return Opaque(owner, root)
+    return vals.Opaque(owner, root)
 
 
-def is_generators(owner: Opaque) -> bool:
+def is_generators(owner: vals.Opaque) -> bool:
     """Whether it is a list of generators that is found again at the next call."""
     is_list = owner.root is not None and isinstance(owner.obj, list | tuple)
     return is_list and kind_of_all(owner.obj) is not None
 
 
-def one_of(owner: Opaque, index: Number) -> OneOf:
+def one_of(owner: vals.Opaque, index: vals.Number) -> OneOf:
     """`rngs[i]` of such a list."""
     assert isinstance(owner.obj, list | tuple)
     return OneOf(owner.obj[0], owner.root, arithmetic.cast(index.expr, DType.INT64))
 
 
-def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Loc) -> Value | None:
+def lower_method(scope: Scope, node: ast.Call, owner: vals.Opaque, name: str, loc: Loc) -> vals.Value | None:
     """The value of a call of a generator's method; None for a method in Python's library that is text itself."""
     kind = kind_of(owner.obj)
     fn = _text_of(f"{kind}_{name}")
@@ -118,7 +109,7 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
         return _drawn(scope, node, owner, fn, name, loc)
 
 
-def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
+def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> vals.Value:
     """The value of a call of a method of a generator, or bit generator, that the program makes inside a
     loop."""
     bits, name = method.owner, method.name
@@ -128,7 +119,7 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
     try:
         if fn is None:
             raise TypeInferenceError("only the library has it", loc)
-        return _drawn(scope, node, Opaque(bits), fn, name, loc)
+        return _drawn(scope, node, vals.Opaque(bits), fn, name, loc)
     except CompileError as error:
         raise LibraryCallError(
             f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled: {error.summary}", loc,
@@ -148,18 +139,20 @@ def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
                                "draw before the loop, or draw numbers one by one") from None  # fmt: skip
 
 
-def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: str, loc: Loc) -> Value:
+def _drawn(
+    scope: Scope, node: ast.Call, owner: vals.Opaque, fn: FunctionType, name: str, loc: Loc
+) -> vals.Value:
     if name in distributions.BY_LENGTHS:
         dims = expressions.lower_operands(scope, node.args)
         if node.keywords:
             raise TypeInferenceError(f"{name} takes no keyword arguments", loc)
-        given: Arguments = {"size": TupleValue(tuple(dims))} if dims else {}
+        given: Arguments = {"size": vals.TupleValue(tuple(dims))} if dims else {}
     else:
         given = bind(scope, node, name, _signature(fn), owner, loc, looked_at)
     for parameter, value in given.items():
         if kind_of(owner.obj) != PYTHON and (
-            (isinstance(value, ListSlots) and name != "shuffle")
-            or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
+            (isinstance(value, vals.ListSlots) and name != "shuffle")
+            or (isinstance(value, vals.TupleValue) and parameter in ("a", "x", "p"))
         ):
             array: Arguments = {"a": as_tensor(scope, value, loc)}
             given[parameter] = inlined(scope, drawn_arrays.as_array, array, loc, trusted=False)
@@ -175,7 +168,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
     if fn.__module__ == sampling.__name__:
         chosen = inlined(scope, fn, arguments, loc)
         return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
-    size, out, dtype = (None if is_none(given.get(n)) else given[n] for n in ("size", "out", "dtype"))
+    size, out, dtype = (None if vals.is_none(given.get(n)) else given[n] for n in ("size", "out", "dtype"))
     result = _result(name, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")
@@ -183,18 +176,18 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         return inlined(scope, fn, arguments, loc, trusted=False)
     if out is None:
         assert size is not None
-        lengths = size.items if isinstance(size, TupleValue) else (size,)
-        shape: Arguments = {"shape": TupleValue(tuple(lengths)), "dtype": Opaque(np.dtype(result))}
+        lengths = size.items if isinstance(size, vals.TupleValue) else (size,)
+        shape: Arguments = {"shape": vals.TupleValue(tuple(lengths)), "dtype": vals.Opaque(np.dtype(result))}
         out = inlined(scope, drawn_arrays.empty, shape, loc, trusted=False)
-    if not isinstance(out, ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
+    if not isinstance(out, vals.ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
         raise TypeInferenceError("the array to fill must be contiguous", loc)
     if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(drawn_arrays.FILLED):
         raise TypeInferenceError(f"an array of {out.symbol.dtype} with {out.ndim} axes is not filled", loc)
-    args = TupleValue(tuple(v for n, v in arguments.items() if n != "rng"))
+    args = vals.TupleValue(tuple(v for n, v in arguments.items() if n != "rng"))
     inlined(
         scope,
         drawn_arrays.FILLED[out.ndim - 1],
-        {"draw": Opaque(fn), "rng": owner, "args": args, "out": out},
+        {"draw": vals.Opaque(fn), "rng": owner, "args": args, "out": out},
         loc,
         trusted=False,
     )
@@ -212,16 +205,16 @@ def _signature(fn: FunctionType) -> inspect.Signature:
     return inspect.Signature([*(p for p in parameters if p not in after), size, dtype, *after, out])
 
 
-def _has_python_items(population: Value | None) -> bool:
+def _has_python_items(population: vals.Value | None) -> bool:
     """Whether all items of a list, tuple or range are numbers of one of Python's types."""
     match population:
-        case TupleValue(items=items):
-            types = {item.type if isinstance(item, Number) else None for item in items}
-            return len(types) == 1 and isinstance(items[0], Number) and items[0].python
-        case ListSlots() as slots:
+        case vals.TupleValue(items=items):
+            types = {item.type if isinstance(item, vals.Number) else None for item in items}
+            return len(types) == 1 and isinstance(items[0], vals.Number) and items[0].python
+        case vals.ListSlots() as slots:
             return not slots.of_tuples and slots.kinds[0].python
         case _:
-            return isinstance(population, Tensor) and population.python
+            return isinstance(population, vals.Tensor) and population.python
 
 
 def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
@@ -254,12 +247,12 @@ def _text_of(name: str) -> FunctionType | None:
     return next((text for text in texts if text is not None), None)
 
 
-def _result(name: str, dtype: Value | None, loc: Loc) -> type[np.generic]:
+def _result(name: str, dtype: vals.Value | None, loc: Loc) -> type[np.generic]:
     """The type of an array of such numbers."""
     usual: type[np.generic] = np.int64 if name in distributions.INTEGERS else np.float64
     if dtype is None:
         return usual
-    asked = as_dtype(dtype.obj) if isinstance(dtype, Opaque) else None
+    asked = as_dtype(dtype.obj) if isinstance(dtype, vals.Opaque) else None
     has_short = name in ("random", "standard_normal", "standard_exponential")
     if asked is not None and (asked.numpy == usual or (has_short and asked is DType.FLOAT32)):
         return asked.numpy.type
@@ -268,10 +261,10 @@ def _result(name: str, dtype: Value | None, loc: Loc) -> type[np.generic]:
 
 def lower_primitive(
     scope: Scope, node: ast.Call, what: distributions.Primitive | distributions.Stored, loc: Loc
-) -> Value:
+) -> vals.Value:
     """A draw, or a part of a generator's state, in the text of `library/distributions.py`."""
     owner, *values = expressions.lower_operands(scope, node.args)
-    assert isinstance(owner, Opaque)
+    assert isinstance(owner, vals.Opaque)
     if (bits := made_generator(owner)) is not None:
         return _drawn_from_made(scope, bits, what, values, loc)
     assert owner.root is not None
@@ -280,7 +273,7 @@ def lower_primitive(
     if kind is None or not has_part(step, kind):
         raise TypeInferenceError("where this generator has its state is not known", loc)
     array = scope.names.environment.capture(owner.root.step(step, kind), part_of(owner.obj, step, kind), loc)
-    assert isinstance(array, ArrayRef)
+    assert isinstance(array, vals.ArrayRef)
     if isinstance(what, distributions.Stored):
         if isinstance(owner, OneOf):
             raise TypeInferenceError("lists of such generators are drawn from in Python", loc)
@@ -289,13 +282,13 @@ def lower_primitive(
     position = index if index is not None else arithmetic.const(0, DType.INT64, loc)
     where = Load(array.symbol, (position,), checked=index is not None, loc=loc)
     args = tuple(n.expr for n in _arguments(what.name, values, loc))
-    return Number(scope.temp("drawn", Draw(what.name, where, args, loc=loc)), python=True)
+    return vals.Number(scope.temp("drawn", Draw(what.name, where, args, loc=loc)), python=True)
 
 
-def _arguments(name: str, values: list[Value], loc: Loc) -> list[Number]:
+def _arguments(name: str, values: list[vals.Value], loc: Loc) -> list[vals.Number]:
     wanted = DRAWS[name].arguments
     return [
-        Number(
+        vals.Number(
             arithmetic.cast(expressions.number(v, loc, "an argument").expr, dtype),
             python=dtype is DType.FLOAT64,
         )
@@ -307,9 +300,9 @@ def _drawn_from_made(
     scope: Scope,
     bits: MadeGenerator,
     what: distributions.Primitive | distributions.Stored,
-    values: list[Value],
+    values: list[vals.Value],
     loc: Loc,
-) -> Value:
+) -> vals.Value:
     """The number that a primitive draws from a generator that the program makes."""
     assert isinstance(what, distributions.Primitive)
     found = next_of(scope, bits, what.name, loc)
@@ -317,4 +310,4 @@ def _drawn_from_made(
         return found
     if not hasattr(bit_generators, what.name):
         raise TypeInferenceError("only the library has the distribution", loc)
-    return of_text(scope, what.name, [Opaque(bits), *_arguments(what.name, values, loc)], loc)
+    return of_text(scope, what.name, [vals.Opaque(bits), *_arguments(what.name, values, loc)], loc)
