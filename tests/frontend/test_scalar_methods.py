@@ -18,6 +18,11 @@ def extremes(a, i):
     return a[i].min() + a[0].max(), (a[i] > a[0]).any()
 
 
+def sizes(a, i):
+    x = a[i]
+    return x.ndim, x.size, len(x.shape), x.itemsize, x.nbytes
+
+
 def rows_that_fit(rows, mask):
     out = np.zeros(rows.shape[0], dtype=bool)
     for k, row in enumerate(rows):
@@ -37,8 +42,9 @@ def test_as_in_python(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
-def test_extremes(dtype):
+def test_extremes_and_sizes(dtype):
     run_everywhere(extremes, np.array([0, 1, 3], dtype), 2, strict=True)
+    run_everywhere(sizes, np.array([0, 1, 3], dtype), 2, strict=True)
 
 
 def test_not_a_number_is_true():

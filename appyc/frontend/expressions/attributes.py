@@ -102,12 +102,8 @@ def _number_attribute(scope: Scope, owner: vals.Number, name: str, loc: Loc) -> 
             return real_part(owner, loc)
         case "imag":
             return imaginary_part(owner, loc)
-        case "dtype" if has_dtype:
-            return vals.Opaque(owner.type.dtype.numpy)
-        case "shape" if has_dtype:
-            return vals.TupleValue(())
-        case "ndim" | "size" if has_dtype:
-            return arithmetic.python_number(int(name == "size"), loc)
+        case "dtype" | "shape" | "ndim" | "size" | "itemsize" | "nbytes" if has_dtype:
+            return _array_attribute(scope, tensors.as_tensor(scope, owner, loc), name, loc)
         case _:
             raise UnsupportedError(f"{describe(owner)} has no attribute {name!r} that can be compiled", loc)
 
