@@ -12,20 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from appyc.ir import schedule as forms
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Const, For, Function, If, LoopMode, Stmt, Symbol, While
-from appyc.ir.schedule import (
-    Accumulators,
-    Compaction,
-    Dots,
-    EarlyExitLanes,
-    Form,
-    Guarded,
-    Interleaved,
-    LoopCost,
-    OuterLanes,
-    Simd,
-)  # fmt: skip
 from appyc.ir.transforms import Transform
 from appyc.ir.visit import symbols_of
 
@@ -65,7 +54,7 @@ class _Tree:
         self.schedule, self.name, self.transforms = fn.schedule, name, transforms
 
     def block(
-        self, body: tuple[Stmt, ...], around: OuterLanes | Dots | None, *, in_threads: bool
+        self, body: tuple[Stmt, ...], around: forms.OuterLanes | forms.Dots | None, *, in_threads: bool
     ) -> Iterator[Line]:
         """around: the form of a loop around that decides how the loops here run, too."""
         for stmt in body:
@@ -78,9 +67,11 @@ class _Tree:
                 case If():
                     yield from self.block((*stmt.then, *stmt.orelse), around, in_threads=in_threads)
 
-    def loop(self, loop: For, around: OuterLanes | Dots | None, *, in_threads: bool) -> Iterator[Line]:
+    def loop(
+        self, loop: For, around: forms.OuterLanes | forms.Dots | None, *, in_threads: bool
+    ) -> Iterator[Line]:
         decided = self.schedule[loop.var]
-        form: Form | None = decided.form if around is None else around
+        form: forms.Form | None = decided.form if around is None else around
         threads = loop.mode is LoopMode.PARALLEL and not in_threads
         words = ["threads"] if threads else []
         words += _form_words(loop.var, form)
@@ -102,7 +93,7 @@ class _Tree:
         done = self.transforms.get(loop.var, ())
         launch = loop.clauses.launch if loop.clauses is not None else ()
         yield Line(0, self.name(loop.var), loop, tuple(words or ["serial"]), done, launch, cost)
-        inside = form if isinstance(form, OuterLanes | Dots) else None
+        inside = form if isinstance(form, forms.OuterLanes | forms.Dots) else None
         yield from self.block(loop.body, inside, in_threads=in_threads or threads)
 
 
@@ -110,39 +101,39 @@ def _inside(lines: Iterator[Line]) -> Iterator[Line]:
     return (replace(line, depth=line.depth + 1) for line in lines)
 
 
-def _cost_words(cost: LoopCost) -> str:
+def _cost_words(cost: forms.LoopCost) -> str:
     """The text of an iteration's cost: its numbers where they are constant."""
     match cost:
-        case LoopCost(Const(vector), Const(scalar), Const(gathers), _, Const(size)):
+        case forms.LoopCost(Const(vector), Const(scalar), Const(gathers), _, Const(size)):
             return f"cost {vector:g} vector, {scalar:g} scalar, {gathers:g} gathers, {size:g} bytes"
         case _:
             return "cost by size"
 
 
-def _form_words(loop: Symbol, form: Form | None) -> list[str]:
+def _form_words(loop: Symbol, form: forms.Form | None) -> list[str]:
     """The words for the role of one loop in a form."""
     match form:
         case None:
             return []
-        case Simd():
+        case forms.Simd():
             return ["lanes"]
-        case EarlyExitLanes():
+        case forms.EarlyExitLanes():
             return ["lanes", "early exit"]
-        case Accumulators(count):
+        case forms.Accumulators(count):
             return ["lanes", f"accumulators {count}"]
-        case Interleaved(count):
+        case forms.Interleaved(count):
             return [f"interleave {count}"]
-        case Compaction():
+        case forms.Compaction():
             return ["compaction"]
-        case Guarded(lanes=lanes):
+        case forms.Guarded(lanes=lanes):
             return ["guarded", *(["lanes"] if lanes else [])]
-        case OuterLanes() if loop == form.lanes:
+        case forms.OuterLanes() if loop == form.lanes:
             return ["lanes", f"strip of {form.groups[0]} vectors"]
-        case Dots() if loop == form.columns:
+        case forms.Dots() if loop == form.columns:
             return [f"jam {form.block}"]
-        case Dots() if loop in form.dots:
+        case forms.Dots() if loop in form.dots:
             return ["lanes"]
-        case OuterLanes() | Dots() if loop == form.rows:
+        case forms.OuterLanes() | forms.Dots() if loop == form.rows:
             return ["jam " + " or ".join(map(str, dict.fromkeys(form.counts)))]
         case _:
             return []

@@ -18,19 +18,8 @@ from appyc.c_gen.lanes.nontemporal_stores import emit_streams
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, emit_simd, loop_head, simd_private
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
 from appyc.c_gen.text.c_expressions import expression
+from appyc.ir import schedule as forms
 from appyc.ir.nodes import Extent, For, Stmt
-from appyc.ir.schedule import (
-    Accumulators,
-    Compaction,
-    Dots,
-    EarlyExitLanes,
-    Form,
-    Guarded,
-    Interleaved,
-    LoopSchedule,
-    OuterLanes,
-    Simd,
-)  # fmt: skip
 from appyc.ir.single_iterations import flat_counts, flattened
 
 
@@ -50,7 +39,7 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
 
 
 def _emit_flat_or(
-    ctx: FunctionContext, loop: For, schedule: LoopSchedule, lo: str, hi: str, body: Body
+    ctx: FunctionContext, loop: For, schedule: forms.LoopSchedule, lo: str, hi: str, body: Body
 ) -> None:
     """The loop in lanes where those inside it run over an axis of length 1, else in its form."""
     counted = [
@@ -67,7 +56,7 @@ def _emit_flat_or(
 
 
 def _emit_chosen(
-    ctx: FunctionContext, loop: For, schedule: LoopSchedule, lo: str, hi: str, body: Body
+    ctx: FunctionContext, loop: For, schedule: forms.LoopSchedule, lo: str, hi: str, body: Body
 ) -> None:
     if schedule.packed:
         lengths = (
@@ -81,9 +70,9 @@ def _emit_chosen(
     match schedule.form:
         case None:
             _emit_for(ctx, loop, lo, hi, body)
-        case Simd() if schedule.narrow is not None:
+        case forms.Simd() if schedule.narrow is not None:
             emit_narrow(ctx, loop, schedule.narrow, lo, hi, body)
-        case Simd() if not (schedule.nontemporal and ctx.may_stream):
+        case forms.Simd() if not (schedule.nontemporal and ctx.may_stream):
             emit_simd(ctx, loop, lo, hi, body)
         case form:
             with ctx.writer.block():
@@ -91,7 +80,7 @@ def _emit_chosen(
 
 
 def emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
-    if isinstance(ctx.schedule[loop.var].form, EarlyExitLanes):
+    if isinstance(ctx.schedule[loop.var].form, forms.EarlyExitLanes):
         emit_undecided(ctx, loop, lo, hi, body)
         return
 
@@ -109,25 +98,25 @@ def _emit_for(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> 
         body(ctx, loop.body)
 
 
-def _emit_form(ctx: FunctionContext, loop: For, form: Form, lo: str, hi: str, body: Body) -> None:
+def _emit_form(ctx: FunctionContext, loop: For, form: forms.Form, lo: str, hi: str, body: Body) -> None:
     match form:
-        case Interleaved(count):
+        case forms.Interleaved(count):
             emit_chains(ctx, loop, count, lo, hi, body)
-        case Compaction():
+        case forms.Compaction():
             emit_packing(ctx, loop, lo, hi, body)
-        case OuterLanes():
+        case forms.OuterLanes():
             emit_lanes(ctx, loop, form, lo, hi, body)
-        case Dots():
+        case forms.Dots():
             emit_dots(ctx, loop, form, lo, hi, body)
-        case Guarded():
+        case forms.Guarded():
             emit_fast_loop(ctx, loop, form, lo, hi, body)
-        case EarlyExitLanes():
+        case forms.EarlyExitLanes():
             emit_decided(ctx, loop, lo, hi, body)
-        case Accumulators(count) if loop.reductions[0].op == "+":
+        case forms.Accumulators(count) if loop.reductions[0].op == "+":
             emit_dot(ctx, loop, count, lo, hi, body)
-        case Accumulators(count):
+        case forms.Accumulators(count):
             emit_strands(ctx, loop, count, lo, hi, body)
-        case Simd():
+        case forms.Simd():
             emit_streams(ctx, loop, lo, hi, body)
         case _:
             assert_never(form)

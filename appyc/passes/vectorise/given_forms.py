@@ -10,19 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from appyc.ir import schedule as forms
 from appyc.ir.nodes import Symbol
-from appyc.ir.schedule import (
-    Accumulators,
-    Compaction,
-    Dots,
-    EarlyExitLanes,
-    Form,
-    Guarded,
-    Interleaved,
-    LoopSchedule,
-    OuterLanes,
-    Simd,
-)
 
 MOST = 64
 """The largest number of copies of a body."""
@@ -30,30 +19,30 @@ MOST = 64
 Asked = Mapping[Symbol, frozenset[str]]
 
 
-def given_form(loop: Symbol, form: Form | None, asked: Asked) -> Form | None:
+def given_form(loop: Symbol, form: forms.Form | None, asked: Asked) -> forms.Form | None:
     """The form of a loop with the numbers that are asked for; None where its word is not there."""
     match form:
-        case OuterLanes() | Dots():
+        case forms.OuterLanes() | forms.Dots():
             return _jammed(form, asked)
         case _ if form is None or loop not in asked:
             return form
     words = asked[loop]
     match form:
-        case Simd() | Accumulators() | EarlyExitLanes() if "lanes" in words:
+        case forms.Simd() | forms.Accumulators() | forms.EarlyExitLanes() if "lanes" in words:
             count = _numbers("accumulators", words)
-            if isinstance(form, Accumulators) and count:
-                return Accumulators(count[0])
-            return form if isinstance(form, EarlyExitLanes) and "early exit" in words else Simd()
-        case Interleaved() if count := _numbers("interleave", words):
-            return Interleaved(count[0])
-        case Compaction() if "compaction" in words:
+            if isinstance(form, forms.Accumulators) and count:
+                return forms.Accumulators(count[0])
+            return form if isinstance(form, forms.EarlyExitLanes) and "early exit" in words else forms.Simd()
+        case forms.Interleaved() if count := _numbers("interleave", words):
+            return forms.Interleaved(count[0])
+        case forms.Compaction() if "compaction" in words:
             return form
-        case Guarded() if "guarded" in words:
+        case forms.Guarded() if "guarded" in words:
             return form
     return None
 
 
-def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSchedule:
+def without_dropped(loop: Symbol, found: forms.LoopSchedule, asked: Asked) -> forms.LoopSchedule:
     """The schedule of a loop without the optional parts that its line of the given schedule omits, such as
     non-temporal stores and the limit below which iterations run in order."""
     words = asked.get(loop)
@@ -68,13 +57,13 @@ def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSche
     return replace(found, in_order_below=below[0] if below else 0)
 
 
-def _jammed(form: OuterLanes | Dots, asked: Asked) -> OuterLanes | Dots | None:
-    if isinstance(form, OuterLanes) and (words := asked.get(form.lanes)) is not None:
+def _jammed(form: forms.OuterLanes | forms.Dots, asked: Asked) -> forms.OuterLanes | forms.Dots | None:
+    if isinstance(form, forms.OuterLanes) and (words := asked.get(form.lanes)) is not None:
         strip = _numbers("strip", words)
         if not strip:
             return None
         form = replace(form, groups=(strip[0], *(g for g in form.groups if g < strip[0])))
-    if isinstance(form, Dots) and (words := asked.get(form.columns)) is not None:
+    if isinstance(form, forms.Dots) and (words := asked.get(form.columns)) is not None:
         block = _numbers("jam", words)
         if not block:
             return None
