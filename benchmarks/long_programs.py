@@ -77,6 +77,15 @@ def stencils(count: int, arrays: int = 2) -> Program:
     return _function(names, "".join(loops)), _vectors(arrays)
 
 
+def slices(count: int) -> Program:
+    """So many statements on slices, each of which reads neighbours of what the one before it has written."""
+    line = "    {0}[1:-1] = {1}[2:] + {1}[1:-1] * {2}.0 + {1}[:-2]\n"
+    names = _names(2)
+    return _function(
+        names, "".join(line.format(names[k % 2 - 1], names[k % 2], k) for k in range(count))
+    ), _vectors(2)
+
+
 def stencils_of_planes(count: int) -> Program:
     """The same with two axes and five arrays."""
     nest = (
@@ -140,6 +149,6 @@ PROGRAMS: dict[str, Callable[[int], Program]] = {
     program.__name__: program
     for program in (
         straight_line, many_loops, temporaries, arguments, statements_on_arguments, chained_arguments, searches,
-        stencils, stencils_of_planes, branches, inlined_helpers,
+        stencils, slices, stencils_of_planes, branches, inlined_helpers,
     )
 }  # fmt: skip

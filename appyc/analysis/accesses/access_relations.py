@@ -30,6 +30,7 @@ from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
+from appyc.ir.affine import operands
 from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import has_own, never_completes
 from appyc.ir.names import ordered
@@ -318,7 +319,8 @@ class AccessCollector:
         one = self.sets.constant(1)
         low, high = (lo, hi.sub(one)) if loop.step > 0 else (hi.add(one), lo)
         lows, highs = self.sets.all_of(low, above=False), self.sets.all_of(high, above=True)
-        self.found.limits[loop.var] = lows, highs
+        first, last = ((loop.lo, 0), (loop.hi, -1)) if loop.step > 0 else ((loop.hi, 1), (loop.lo, 0))
+        self.found.limits[loop.var] = self._limits(lows, *first, "max"), self._limits(highs, *last, "min")
         inside = self.sets.everything
         for least in lows:
             inside = inside.intersect(least.le_set(var))
@@ -333,6 +335,13 @@ class AccessCollector:
         self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
         if loop.condition is not None:
             self.expression(loop.condition, domain)
+
+    def _limits(self, values: list[isl.PwAff], end: ir.Expr, added: int, op: str) -> list[isl.PwAff]:
+        """The values that bound a loop's variable on one side. Of a single one that has cases, they are the operands
+        of the `min` or `max` that it is, plus a constant."""
+        if len(values) > 1 or values[0].n_piece() == 1:
+            return values
+        return [self._value(part).add(self.sets.constant(added)) for part in operands(end, op)]
 
     def _while(self, loop: ir.While, domain: isl.Set) -> None:
         outer = self.loops
