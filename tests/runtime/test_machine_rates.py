@@ -58,12 +58,12 @@ def test_gathers_cost_what_the_memory_that_they_are_from_costs():
 def in_c(tmp_path_factory):
     """The function that generated code calls, over a table that tests fill."""
     helpers = Helpers()
-    for name in ("threads_pay", "threads_used", "writes_past"):
+    for name in ("threads_may_pay", "threads_used", "writes_past"):
         helpers.plain(name)
     text = "\n".join([
         TYPEDEFS, helpers.text(),
         "bool pays(int64_t share, int64_t trips, double v, double s, double g, double b, double e) {",
-        "    return threads_pay(share, trips, v, s, g, b, e); }",
+        "    return threads_may_pay(share, trips, v, s, g, b, e); }",
         "void used(void) { threads_used(); }",
         "void forget(void) { threads_used_at = loop_left_at = -1e300; left_behind = 0; }",
     ])  # fmt: skip

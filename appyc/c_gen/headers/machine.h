@@ -49,12 +49,6 @@ static inline void loop_times(
     *together = computing / share > moving_together ? computing / share : moving_together;
 }
 
-//: threads_may_pay <- appyc_machine
-/* Whether a loop with so many operations may be long enough for threads: small loops inside others ask no further. */
-static inline bool threads_may_pay(const double operations) {
-    return !appyc_machine || operations * 8 > appyc_machine[machine_fork];
-}
-
 //: threads_pay <- loop_times | shared
 static __attribute__((noinline)) bool threads_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
@@ -79,6 +73,16 @@ static __attribute__((noinline)) bool threads_pay(
 #else
     return false;
 #endif
+}
+
+//: threads_may_pay <- appyc_machine threads_pay
+/* Whether threads pay, for loops which are often too short for them, inside others: these ask no further. */
+static inline bool threads_may_pay(
+    const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
+    const double bytes, const double bytes_each) {
+    const double operations = (double)trips * (vector + scalar);
+    if (appyc_machine && gathers == 0 && operations * 8 <= appyc_machine[machine_fork]) return false;
+    return threads_pay(share, trips, vector, scalar, gathers, bytes, bytes_each);
 }
 
 //: writes_past <- loop_times | shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Binary, Const, For, Intrinsic, Load, Stmt, Symbol, Update, While
+from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import scalars_written, walk
 
@@ -50,12 +50,9 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
             worth.append(f"{work} > {CUT_WORK}.0")
         writer.line(f"if (!({' && '.join(worth)})) pieces = 1;")
         worth = ["pieces > 1"]
-    cost = ctx.schedule[nest[0].var].cost
-    if cost is not None:
-        share, helpers = "pieces < threads ? pieces : threads", ctx.module.helpers
-        if isinstance(cost.gathers, Const) and not cost.gathers.value:
-            worth.append(f"{helpers.plain('threads_may_pay')}({work_text(ctx, nest)})")
-        worth.append(f"{helpers.plain('threads_pay')}({share}, {cost_text(ctx, nest)})")
+    if ctx.schedule[nest[0].var].cost is not None:
+        share, may_pay = "pieces < threads ? pieces : threads", ctx.module.helpers.plain("threads_may_pay")
+        worth.append(f"{may_pay}({share}, {cost_text(ctx, nest)})")
     writer.line(f"const bool shared = {' && '.join(worth)};")
     if not rounds(nest):
         writer.line("if (!shared) pieces = 1;")
@@ -73,7 +70,7 @@ def _keep_vectors_whole(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
 
 
 def cost_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
-    """The trip count of the loop that its cost is of, and that cost, as arguments of `threads_pay`."""
+    """The trip count of the loop that its cost is of, and that cost, as arguments of `threads_may_pay`."""
     cost = ctx.schedule[nest[0].var].cost
     assert cost is not None
     parts = (cost.vector, cost.scalar, cost.gathers, cost.bytes, cost.bytes_each)
