@@ -181,7 +181,7 @@ def a_wave_in_every_plane(a):
 @PROGRAMS.on(floats(40, 40), floats(41, seed=1))
 @PROGRAMS.on(floats(1, 1), floats(2, seed=1))
 @PROGRAMS.on(floats(0, 0), floats(1, seed=1))
-@PROGRAMS.on(floats(9, 9, dtype=np.float32), floats(10, dtype=np.float32, seed=1))
+@PROGRAMS.on(floats(12, 12, dtype=np.float32), floats(13, dtype=np.float32, seed=1))
 @PROGRAMS.on(np.asfortranarray(floats(9, 9)), floats(10, seed=1))
 def order_of_matrix_products(m, p):
     n = m.shape[0]
@@ -215,6 +215,7 @@ def left_looking_factors(a):
 
 @PROGRAMS.on(np.zeros((40, 40), dtype=np.int32), ints(40, lo=0, hi=4, dtype=np.int32))
 @PROGRAMS.on(np.zeros((2, 2), dtype=np.int8), ints(2, lo=0, hi=4, dtype=np.int8))
+@PROGRAMS.on(np.zeros((12, 12), dtype=np.int32), ints(12, lo=0, hi=4, dtype=np.int32))
 def folded_pairs(t, q):
     n = q.shape[0]
     for i in range(n - 1, -1, -1):
