@@ -21,6 +21,7 @@ from appyc.api import JitFunction
 from appyc.frontend import scope
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.ir.nodes import Function, Symbol
+from appyc.passes.checks import check_integer_overflow
 from appyc.passes.fuse import tiled_chains
 from benchmarks.long_programs import (
     PROGRAMS,
@@ -157,6 +158,22 @@ def test_bounds_of_integers_are_tried_on_one_reading_of_the_function(
     text, arguments = searches(5)
     read(tmp_path, (text, arguments)).source("ir", *arguments)
     assert read_for == ["kernel", "kernel"]  # for the version that tests everything, and for the usual one
+
+
+def test_no_bounds_of_integers_are_tried_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a parameter that is an integer, most of the bounds that are tried say the same."""
+    tried: list[tuple[str, ...]] = []
+    once = check_integer_overflow.OverflowAnalysis
+
+    def counted(fn: Function, syntax: Any, known: dict[Symbol, Any], **how: bool) -> Any:
+        tried.append((*map(str, known.items()), str(how)))
+        return once(fn, syntax, known, **how)
+
+    monkeypatch.setattr(check_integer_overflow, "OverflowAnalysis", counted)
+    text = "def kernel(a):\n    x = 1\n    for i in range(len(a)):\n        x = x * 3 + int(a[i])\n    return x\n"
+    arguments = (np.arange(9),)
+    read(tmp_path, (text, arguments)).source("ir", *arguments)
+    assert len(tried) == len(set(tried)) > 1
 
 
 def test_helpers_are_read_once_for_all_their_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

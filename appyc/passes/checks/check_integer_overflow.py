@@ -90,13 +90,17 @@ class _Search:
         self.known: dict[ir.Symbol, Range] = {}
         self.syntax = IntegerSyntax.of(fn)
         self.work = WORK * self.syntax.size + ALWAYS
+        self.flows: dict[frozenset[tuple[ir.Symbol, Range]], OverflowAnalysis] = {}
         self.best = self._flow({})
 
     def _flow(self, known: Mapping[ir.Symbol, Range]) -> OverflowAnalysis:
         bounds = {**self.longest, **known}
-        found = OverflowAnalysis(self.fn, self.syntax, bounds, leaves=self.leaves, assumes=True)
-        self.work -= found.looked_at
-        return found
+        key = frozenset(bounds.items())
+        if key not in self.flows:
+            analysis = OverflowAnalysis(self.fn, self.syntax, bounds, leaves=self.leaves, assumes=True)
+            self.flows[key] = analysis
+        self.work -= self.flows[key].looked_at
+        return self.flows[key]
 
     def _cost(self) -> tuple[int, int]:
         return self.best.unproven, self.best.tests
