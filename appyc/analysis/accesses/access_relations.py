@@ -339,9 +339,10 @@ class AccessCollector:
     def _limits(self, values: list[isl.PwAff], end: ir.Expr, added: int, op: str) -> list[isl.PwAff]:
         """The values that bound a loop's variable on one side. Of a single one that has cases, they are the operands
         of the `min` or `max` that it is, plus a constant."""
-        if len(values) > 1 or values[0].n_piece() == 1:
+        parts = operands(end, op)
+        if len(parts) == 1 or len(values) > 1 or values[0].n_piece() == 1:
             return values
-        return [self._value(part).add(self.sets.constant(added)) for part in operands(end, op)]
+        return [self._value(part).add(self.sets.constant(added)) for part in parts]
 
     def _while(self, loop: ir.While, domain: isl.Set) -> None:
         outer = self.loops
