@@ -17,6 +17,7 @@ import appyc
 from appyc.errors import DependenceError, UnsupportedError
 from benchmarks.drawing import DRAWING
 from tests.counting import calls_of
+from tests.e2e.harness import call, run_on
 
 Generator = Any
 
@@ -91,6 +92,14 @@ def filling(folder: Path, calls: list[str], owner: str = "rng") -> Callable[...,
 
 def runs_in_python(compiled: Any) -> bool:
     return "runs in Python" in str(compiled.explain())
+
+
+def test_functions_that_are_not_inlined_are_not_taken_for_the_librarys(tmp_path: Path) -> None:
+    calls = [".normal()", ".random()", ".uniform(-1,3)", ".integers(9)"]
+    fill = filling(tmp_path, calls)
+    args = (np.random.default_rng(3), np.zeros((9, 4)), np.zeros(4))
+    wanted, found = call(fill, args), run_on(fill, args, "cpu", strict=True, thorough=False)  # not optimised
+    np.testing.assert_array_equal(found.args[1], wanted.args[1])
 
 
 @pytest.mark.sampled

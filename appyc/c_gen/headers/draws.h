@@ -70,6 +70,7 @@ static __attribute__((constructor)) void normal_prepare(void) {
     }
     for (int row = 0; row < 256; row += 1) normal_below[row] = below[row];
 }
+static double random_standard_normal(struct generator *) __asm__("appyc_standard_normal"); /* not the library's */
 static inline double random_standard_normal(struct generator *const bits) {
     const uint64_t word = bits->next_uint64(bits->state);
     if (__builtin_expect((word >> 9 & 0xfffffffffffffu) < normal_below[word & 255], 1)) return normal_of(word);
