@@ -177,3 +177,27 @@ def a_table(n, m):
             elif i > 0:
                 t[i][j] += max(t[i - 1][j], 2) - 1
     return t[0][0], t[-1][-1], t[n - 1][0], t[0][m // 2] * 0
+
+
+def _put(out, x):
+    out.append(x)
+
+
+@_on((1, 3, 2.5))
+@_on((2.5, 1))
+@_on((4, 2))
+def by_one_statement_that_is_written_out(numbers):
+    out, sums = [], {}
+    for k, x in enumerate(numbers):
+        out.append(10 // x)
+        sums[k] = x
+    return out, sums
+
+
+@_on(1, 2.5)
+@_on(2.5, 1)
+def by_a_function_called_twice(x, y):
+    out = []
+    _put(out, x)
+    _put(out, y)
+    return out

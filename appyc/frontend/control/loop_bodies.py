@@ -60,8 +60,10 @@ class LoopBody:
         for name in sorted(scope.facts.unsigned.get(self.loc, ())):
             head[name] = Slot(scope.supply.fresh(name, DType.UINT64), python=True)
         result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
+        stored = scope.stored
         for _ in range(_MAX_ROUNDS):
-            # Returns of a discarded round do not count.
+            # Returns of a discarded round do not count, nor does what lists get in it.
+            scope.stored = stored
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
             frame = LoopFrame(dict(head), fork, behind, asked=self.asked)
             if self.node.orelse:

@@ -172,12 +172,8 @@ def leave_large(scope: Scope, number: vals.Number, loc: Loc) -> None:
     leave_unless(scope, fits, "an int among floats is a large one", loc)
 
 
-def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc, number: int = 0) -> None:
-    """Records the type of a list's item. Raises Restart if it widens a type that statements before depend on.
-
-    The item's own type is recorded in every round, and that of the last round counts (`settle_mixed`): the types of
-    loop-carried variables only widen.
-    """
+def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc) -> None:
+    """Records the type of a list's item. Raises Restart if it widens a type that statements before depend on."""
     if scope.source.trusted and name in scope.given_lists:
         return
     if name in scope.givers:
@@ -201,7 +197,7 @@ def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc, number: int 
             stored is not None and (stored.of_tuples, stored.kinds) != (of_tuples, kinds)
         ):
             raise Restart
-    scope.stored[name, loc, number] = tuple(map(_own_type, numbers, kinds))
+    scope.stored |= {(name, loc, tuple(map(_own_type, numbers, kinds)))}
 
 
 def _own_type(number: vals.Number, kind: NumberType) -> NumberType:
@@ -265,7 +261,7 @@ def settle_mixed(scope: Scope) -> None:
         scope.facts.empty_lists |= empty
         raise Restart
     flagged: set[tuple[str, int]] = set()
-    for (name, loc, _), own in scope.stored.items():
+    for name, loc, own in scope.stored:
         for k, (t, kind) in enumerate(zip(own, scope.facts.lists[name][1], strict=True)):
             if t == PY_INT and kind.dtype is DType.FLOAT64:
                 flagged |= {(name, k)} if not kind.flagged else set()

@@ -89,8 +89,8 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     if any(vals.is_none(item) for items, _ in written for item in items):
         scope.facts.learn(scope.facts.none_lists, name)
         written = [([python_number(0, loc) for _ in items], repeats) for items, repeats in written]
-    for at, item in enumerate(item for items, _ in written for item in items):
-        learn_item(scope, name, item, loc, at)
+    for item in (item for items, _ in written for item in items):
+        learn_item(scope, name, item, loc)
     slots = storage_of(scope, name)
     kept = [  # read before the list's storage is reallocated
         ([row_of(scope, slots, item, loc) for item in items], repeats) for items, repeats in written
