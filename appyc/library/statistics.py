@@ -19,6 +19,8 @@ def var(a: np.ndarray, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     count = a.size if axis is None else 1
     for k in () if axis is None else axis if isinstance(axis, tuple) else (axis,):
         count *= a.shape[k]
+    if dtype is None and a.dtype.kind == "f":
+        dtype = a.dtype  # also of the sum that gives the mean
     size = np.abs if a.dtype.kind == "c" else np.positive
     total = np.sum(np.square(size(a - np.mean(a, axis, dtype, keepdims=True))), axis, keepdims=keepdims)
     return total / (max(count - ddof, 0) if ddof > 0 else count - ddof)

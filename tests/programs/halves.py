@@ -136,3 +136,19 @@ def sums_around(a, reach):
             total = out.dtype.type(np.float32(total) + np.float32(a[k]) * np.float32(2))
         out[i] = total
     return out
+
+
+_LARGE = floats(30, 40, dtype=np.float16, seed=3) * np.float16(300) + np.float16(400)
+"""Of which sums along an axis and of all are no numbers of float16."""
+
+
+@PROGRAMS.on(_LARGE)
+@PROGRAMS.on(_LARGE.T)
+def means_of_large_sums(a):
+    masked = a[a > 300].mean(), np.mean(a, where=a < 300)
+    return a.mean(), a.mean(axis=0), np.mean(a, axis=1, keepdims=True), np.average(a, axis=0), masked
+
+
+@PROGRAMS.on(_halves(3001))
+def means_in_their_own_type(a):
+    return np.mean(a, dtype=np.float32), np.mean(a * 0 + np.float16(0.5), dtype=np.float16)

@@ -69,8 +69,11 @@ def reduce_array(
         chosen = mask_over(scope, where, tensor, loc)
     given = tensor.element.dtype
     kind = dtype or (DType.FLOAT64 if given.kind in "biu" else given)  # of a mean
+    added = DType.FLOAT32 if dtype is None and given is DType.FLOAT16 else kind
     is_mean = name == "mean"
-    op, element, none = operation("sum" if is_mean else name, tensor.element, kind if is_mean else dtype, loc)
+    op, element, none = operation(
+        "sum" if is_mean else name, tensor.element, added if is_mean else dtype, loc
+    )
     if name in ("min", "max") and initial is None:
         if where is not None:
             raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
@@ -95,11 +98,13 @@ def reduce_array(
         number = combined(scope, ones, reduced, over.keepdims, "+", integer(0, loc), loc)
     else:
         number = count or Number(product([tensor.extents[k] for k in reduced], loc), python=False)
-    return elementwise(scope, [total, number], lambda n: _quotient(n[0], n[1].expr, loc), loc)
+    return elementwise(scope, [total, number], lambda n: _quotient(n[0], n[1].expr, kind, loc), loc)
 
 
-def _quotient(total: Number, count: Expr, loc: Loc) -> Number:
-    return Number(Binary("/", total.expr, cast(count, total.type.dtype), loc=loc), python=False)
+def _quotient(total: Number, count: Expr, kind: DType, loc: Loc) -> Number:
+    """The mean: divided in float32 where it is of float16, which has few counts."""
+    wide = DType.FLOAT32 if kind is DType.FLOAT16 else kind
+    return Number(cast(Binary("/", cast(total.expr, wide), cast(count, wide), loc=loc), kind), python=False)
 
 
 def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
