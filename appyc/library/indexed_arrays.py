@@ -240,6 +240,12 @@ def grid_steps(kind, start, stop, step):
     return by_index((n,), lambda at: kind(at[0]) * kind(step) + kind(start))
 
 
+def check_grid(start, stop, step):
+    """Raises ValueError for an axis of a grid of less than no coordinates."""
+    if (start - stop >= step) if step > 0 else (start - stop <= step):
+        raise ValueError("negative dimensions are not allowed")
+
+
 @of(np.linspace)
 def linspace(start, stop, num=50, endpoint=True, dtype=None):
     """A number of points from start to stop, the last of them exactly stop, or one step before it."""

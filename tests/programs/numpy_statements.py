@@ -66,6 +66,8 @@ def unpacked(a):
 
 @PROGRAMS.on(3, 4, 0.5)
 @PROGRAMS.on(0, 2, 1.5)
+@PROGRAMS.on(2, 0, 1.0)
+@PROGRAMS.on(-3, 1, 1.0)
 @PROGRAMS.on(1, 1, 2.0)
 def grids(n, m, step):
     X, Y = np.mgrid[0:n, 1:m]

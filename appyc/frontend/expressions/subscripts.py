@@ -23,7 +23,7 @@ from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_FLOAT, promoted
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
-from appyc.library.indexed_arrays import grid_points, grid_steps
+from appyc.library.indexed_arrays import check_grid, grid_points, grid_steps
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> vals.Value:
@@ -110,12 +110,16 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> vals.Val
     """The coordinate arrays of a grid: `np.mgrid[a:b, c:d:s]`, `np.ogrid[...]`."""
     if not isinstance(index, ast.Tuple):
         return _coordinates(scope, [_grid_axis(scope, index, loc)], loc)[0]
-    vectors = _coordinates(scope, [_grid_axis(scope, part, loc) for part in index.elts], loc)
+    axes = [_grid_axis(scope, part, loc) for part in index.elts]
+    vectors = _coordinates(scope, axes, loc)
     if is_open:
         return vals.TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))
-    axes = tuple(v.axes[0] for v in vectors)
+    for bounds, is_counted in axes:
+        if not is_counted:
+            called_with(scope, check_grid, bounds, loc)
+    variables = tuple(v.axes[0] for v in vectors)
     extents = tuple(v.extents[0] for v in vectors)
-    return stacked(scope, [vals.Tensor(axes, extents, v.element) for v in vectors], 0, loc)
+    return stacked(scope, [vals.Tensor(variables, extents, v.element) for v in vectors], 0, loc)
 
 
 def _grid_axis(scope: Scope, part: ast.expr, loc: Loc) -> tuple[list[vals.Number], bool]:

@@ -87,7 +87,7 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> val
     return make(scope, _bound(scope, node, parameters, [], loc, lower, as_lists=kept), loc)
 
 
-def lower_primitive(scope: Scope, obj: object, values: Sequence[Value], loc: Loc) -> Value | None:
+def lower_primitive(scope: Scope, obj: object, values: Sequence[vals.Value], loc: Loc) -> vals.Value | None:
     """The value of a primitive, or a function of arrays, of these values; None where `obj` is none of those."""
     if (entry := _FUNCTIONS.get(obj)) is None:
         return None
