@@ -100,8 +100,8 @@ class Scope:
         """Scalars that are read behind a test whether they are assigned."""
         self.undecided: frozenset[str] = frozenset()
         """Loop-carried names whose types this round of lowering finds."""
-        self.stored: frozenset[tuple[str, Loc, tuple[NumberType, ...]]] = frozenset()
-        """The items that lists get: the list's name, where, and the own types of the item's numbers."""
+        self.stored: dict[tuple[str, Loc, tuple[NumberType, ...]], None] = {}
+        """The items that lists get, in order: the list's name, where, and the own types of the item's numbers."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
         self.pragmas = remember("pragmas", lambda: read_pragmas(source))
         asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))

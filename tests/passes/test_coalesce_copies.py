@@ -32,8 +32,17 @@ def several(p):
     return x, y, z
 
 
+def extremes(p):
+    most, large = -1000, 0
+    for i in range(len(p)):
+        most = max(most, p[i])
+        if p[i] > 9:
+            large += 1
+    return most, large
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize("fn", [total, checksum, several])
+@pytest.mark.parametrize("fn", [total, checksum, several, extremes])
 def test_accumulators_of_integers_are_reductions(fn) -> None:
     p = np.arange(50) * 7
     jitted = appyc.jit(strict=True, cache=False, target="cpu")(fn)

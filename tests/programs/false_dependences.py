@@ -302,3 +302,32 @@ def lanes_that_keep_step(a, b):
     for i in range(len(a) - 1):
         a[i] = a[i + 1] * 2.0
         b[i] = a[i] + b[i + 1]
+
+
+@PROGRAMS.on(6, 5, 40)
+@PROGRAMS.on(6, 0, 0)
+@PROGRAMS.on(2, 3, 0)
+def escape_times(h, w, most):
+    out = np.zeros((h, w), np.int64)
+    #pragma parallel for collapse(2)
+    for y in range(h):
+        for x in range(w):
+            z, c = 0j, complex(x - 3, y - 2) / 3
+            for k in range(most):
+                if abs(z) > 2.0:
+                    break
+                z = z * z + c
+            out[y, x] = k
+    return out
+
+
+@PROGRAMS.on(ints(9))
+def first_multiples(a):
+    out = np.zeros(len(a), np.int64)
+    #pragma parallel for
+    for i in range(len(a)):
+        for k in range(9, 1, -1):
+            if a[i] % k == 0:
+                break
+        out[i] = k
+    return out

@@ -15,17 +15,18 @@ from appyc.frontend.control.index_loops import (
     variable_name,
 )
 from appyc.frontend.control.iterables import Range, what_it_runs_over
-from appyc.frontend.control.joins import end_path
+from appyc.frontend.control.joins import end_path, lower_arms
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.unrolled_iterations import Peeled, can_peel, lower_peeled, progression_of, unroll
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, constant_truth, integer
+from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.facts import LoopFrame
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import statements_in
-from appyc.frontend.types.values import Number, TupleValue
-from appyc.ir.nodes import Break, Const, Expr, If, Unary, While
+from appyc.frontend.syntax.tree import leaves_loop, statements_in
+from appyc.frontend.types.values import Number, Slot, TupleValue
+from appyc.ir.nodes import Break, Compare, Const, Expr, If, Likely, Unary, While
 from appyc.ir.transforms import Transform
 from appyc.ir.types import DType
 
@@ -60,6 +61,8 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     times = scope.facts.peeled.get(loc, 0) if may_peel else 0
     shape = LoopBody(node, loc, _local_target(scope, node), in_order, asked=not in_order, may_peel=may_peel)
     if not times:
+        if scope.loops and not shape.hidden and leaves_loop(node):
+            _bind_ahead(scope, node, source)
         lower_range(scope, shape, source, pragma)
         return
     stays = replace(source, lo=scope.unchanging(source.lo), hi=scope.unchanging(source.hi))
@@ -82,6 +85,20 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lower_range(scope, shape, replace(stays, lo=first(times)), pragma)
 
     lower_peeled(scope, Peeled(shape, runs, start, rest), times)
+
+
+def _bind_ahead(scope: Scope, node: ast.For, source: Range) -> None:
+    """Binds a loop's variable to its first item, so that behind the loop, which may be left early, none that an
+    earlier iteration of a loop around it has bound is read."""
+    loc, first = scope.loc(node), source.item(source.lo)
+    if not isinstance(node.target, ast.Name) or not isinstance(first, Number) or first.expr is not source.lo:
+        return
+    slot, behind = scope.env.get(node.target.id), scope.names_behind.get(node, scope.locals)
+    if node.target.id not in behind or (isinstance(slot, Slot) and not slot.maybe):
+        return
+    runs = Compare("<" if source.step > 0 else ">", source.lo, source.hi, loc=loc)
+    cond = const(True, DType.BOOL, loc) if source.known else Likely(runs, loc=loc)
+    lower_arms(scope, cond, (lambda: assign_to(scope, node.target, first, loc), lambda: None), behind, loc)
 
 
 def lower_while(scope: Scope, node: ast.While) -> None:

@@ -197,7 +197,7 @@ def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc) -> None:
             stored is not None and (stored.of_tuples, stored.kinds) != (of_tuples, kinds)
         ):
             raise Restart
-    scope.stored |= {(name, loc, tuple(map(_own_type, numbers, kinds)))}
+    scope.stored = scope.stored | {(name, loc, tuple(map(_own_type, numbers, kinds))): None}
 
 
 def _own_type(number: vals.Number, kind: NumberType) -> NumberType:
