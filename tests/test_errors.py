@@ -204,6 +204,37 @@ def total(a):
 
 total(np.ones(4))
 """,
+    "pragma_wrong_operator_for_a_recurrence": """
+@appyc.jit
+def smoothed(a):
+    s = 0.0
+    #pragma parallel for reduction(+: s)
+    for i in range(a.shape[0]):
+        s = 0.5 * s + a[i]
+    return s
+
+smoothed(np.ones(4))
+""",
+    "pragma_name_in_two_clauses": """
+@appyc.jit
+def total(a):
+    s = 0.0
+    #pragma parallel for private(s) reduction(+: s)
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+total(np.ones(4))
+""",
+    "pragma_that_shares_a_loop_variable": """
+@appyc.jit
+def count(a):
+    #pragma parallel for shared(a, i)
+    for i in range(a.shape[0]):
+        a[i] = i
+
+count(np.ones(4))
+""",
     "pragma_twice": """
 @appyc.jit
 def scale(a):

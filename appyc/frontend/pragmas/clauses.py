@@ -23,12 +23,16 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
 
     Raises PragmaError for a name that is no variable, or not of the kind that its clause takes.
     """
+    counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
+    for name in (*pragma.shared, *(name for clause in pragma.reductions for name in clause.names)):
+        if name in counters and name not in head:
+            raise PragmaError(f"{name!r} is the variable of a loop, and every iteration has its own", name.loc,
+                              f"remove {name!r} from the clause")  # fmt: skip
     reductions = tuple(
         Reduction(clause.op, symbol)
         for clause in pragma.reductions
         for symbol in _symbols(scope, head, clause.names, "reduction")
     )
-    counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
     named = [n for n in pragma.private if n not in counters or isinstance(head.get(n), Slot)]
     condition = lower_condition(scope, pragma.condition) if pragma.condition is not None else None
     return replace(

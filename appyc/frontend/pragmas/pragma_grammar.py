@@ -235,7 +235,10 @@ def _check_roles(pragma: LoopPragma) -> None:
             other, first = seen[name]
             roles_given = f"both {other!r} and {role!r}" if other != role else f"{role!r} twice"
             raise PragmaError(
-                f"{name!r} is in {roles_given}", name.loc, related=(Note(first.loc, f"{other!r} here"),)
+                f"{name!r} is in {roles_given}",
+                name.loc,
+                f"name {name!r} once: iterations combine it, have one each, or share it",
+                related=(Note(first.loc, f"{other!r} here"),),
             )
         seen[name] = (role, name)
 

@@ -222,7 +222,8 @@ def _check_reduction_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerd
         if op is None and reduction.symbol in arrays_written(loop.body):
             op = _operator(loop, reduction)  # every iteration combines into elements of its own
         if op != reduction.op:
-            what = f"combines '{name}' with '{op}'" if op else f"does not combine anything into '{name}'"
+            how = "by multiplying and adding" if op == LINEAR else f"with '{op}'"
+            what = f"combines '{name}' {how}" if op else f"does not combine anything into '{name}'"
             raise PragmaError(
                 f"the clause reduction({reduction.op}: {name}) does not fit: the loop {what}",
                 clauses.loc,
