@@ -200,6 +200,11 @@ class _Work:
         inside = set(walk(*body))
         read_late = (names for node, names in self.late.items() if node not in inside)
         seen = sorted(names_assigned(body).intersection(frozenset().union(*read_late)))
+        if unbound and len(body) > 1 and not any(isinstance(n, ast.For | ast.While) for n in walk(body[-1])):
+            # What its last statement reads of what loops assign, the interpreter may read behind a smaller region.
+            last = body[-1:]
+            ahead = replace(flow, after=live_before(last, flow.after, flow.at_jump))
+            return [*self._region(body[:-1], ahead), *last]
         if unbound or seen:
             why = (
                 f"'{unbound[0]}' may not be assigned before it"

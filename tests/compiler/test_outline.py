@@ -64,6 +64,26 @@ def test_variables_go_into_regions_and_come_back():
     same(f, np.arange(6), 5)
 
 
+def iterated(a, limit, most):
+    text = f"{len(a)} elements"
+    assert text
+    for step in range(most):  # noqa: B007
+        change = 0.0
+        for i in range(1, len(a)):
+            change = max(change, a[i] - a[i - 1])
+            a[i] = a[i - 1]
+        if change < limit:
+            break
+    return a[-1] * 2.0, step
+
+
+def test_what_is_read_behind_a_loop_that_may_assign_it_stays_in_python():
+    report = same(iterated, np.arange(6.0), 0.5, 9).explain()
+    assert [r.index for r in report.loops] == ["step", "i"]
+    with pytest.raises(UnboundLocalError):
+        appyc.jit(iterated)(np.arange(6.0), 0.5, 0)
+
+
 def test_a_branch_at_fault_keeps_its_loops_compiled():
     def f(a, flag):
         if flag:
