@@ -65,6 +65,7 @@ class FunctionContext:
     resized: arrays that functions which it calls may resize. leaves: some `goto leave` has been written, so
     the label is needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
+    in_lanes: iterations of the loop around are computed in vectors.
     in_callee: this function is one that is called, and knows how deep it is.
     may_stream: there is a variable `streams` that says whether non-temporal stores are used.
     lines: for arrays with non-temporal stores, the element of a line's buffer to store to instead. generators: arrays
@@ -85,6 +86,7 @@ class FunctionContext:
     leaves_fast_loop: bool = False
     may_stream: bool = False
     in_callee: bool = False
+    in_lanes: bool = False
     lines: Mapping[Symbol, str] = field(default_factory=dict)
     generators: frozenset[Symbol] = frozenset()
     schedule: Schedule = UNSCHEDULED

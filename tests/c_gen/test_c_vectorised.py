@@ -46,6 +46,25 @@ def test_choices_inside_choices_are_vectors(program: Callable[..., Any]) -> None
     program(values, 0.25, 0.75, wanted)
     np.testing.assert_array_equal(out, wanted)
 
+    assert is_vectorised(jitted.source("c"))
+
+
+def divided(a, b, quotients, remainders):
+    for i in range(a.shape[0]):
+        quotients[i] = a[i] // b[i]
+        remainders[i] = a[i] % b[i]
+
+
+@pytest.mark.sampled
+@needs_gcc
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32])
+def test_narrow_integers_are_divided_in_vectors(dtype: type[np.integer[Any]]) -> None:
+    a = np.ones(100, dtype)
+    assert is_vectorised(appyc.jit(target="cpu")(divided).source("c", a, a, a, a))
+
+
+def is_vectorised(text: str) -> bool:
+    """Whether the C compiler makes vectors of some loop."""
     command = [
         *shlex.split(find_compiler()),
         *flags(Options()),
@@ -56,5 +75,5 @@ def test_choices_inside_choices_are_vectors(program: Callable[..., Any]) -> None
         "-o",
         "/dev/null",
     ]
-    asked = subprocess.run(command, input=jitted.source("c"), capture_output=True, text=True, check=True)
-    assert "loop vectorized" in asked.stderr
+    asked = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return "loop vectorized" in asked.stderr

@@ -14,8 +14,17 @@ def divided(a, b, q, r):
         r[i] = a[i] % b[i]
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.uint32, np.int8])
-def test_they_are_numpys(dtype):
+def divided_in_turn(a, b, q, r):
+    x = a[0]
+    for i in range(a.shape[0]):
+        q[i] = x // b[i]
+        r[i] = x % b[i]
+        x = a[i] ^ (r[i] & 1)
+
+
+@pytest.mark.parametrize("program", [divided, divided_in_turn])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int32, np.uint32, np.int16, np.int8])
+def test_they_are_numpys(dtype, program):
     info = np.iinfo(dtype)
     ends = [
         0,
@@ -36,11 +45,11 @@ def test_they_are_numpys(dtype):
     values = sorted({sign * end for end in ends for sign in (1, -1)} | {info.min, info.min + 1})
     numbers = np.array([v for v in values if info.min <= v <= info.max], dtype)
     a, b = (part.ravel() for part in np.meshgrid(numbers, numbers))
-    q, r = np.zeros_like(a), np.zeros_like(a)
-    appyc.jit(cache=False, target="cpu")(divided)(a, b, q, r)
+    found, wanted = [[np.zeros_like(a) for _ in range(2)] for _ in range(2)]
+    appyc.jit(cache=False, target="cpu")(program)(a, b, *found)
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(q, a // b)
-        np.testing.assert_array_equal(r, a % b)
+        program(a, b, *wanted)
+    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("divisor", [3, 10, -7, 2**33 + 1])

@@ -16,6 +16,8 @@ from appyc.runtime.toolchain import find_compiler
 SIGNED = [
     "floordiv_i",
     "mod_i",
+    "floordiv_lanes",
+    "mod_lanes",
     "ipow",
     "shl",
     "shr_i",

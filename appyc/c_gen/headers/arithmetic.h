@@ -39,23 +39,59 @@ static inline T sign_D(const T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0
 
 // As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
 // Whether both fit into unsigned numbers of 32 bits, which processors divide in about half of the time of 64 bits.
+// Constants are multiplied by their reciprocals, for which a condition takes longer than the division.
 //: are_short_D
-static inline bool are_short_D(const T a, const T b) { return sizeof(T) == 8 && ((uint64_t)a | (uint64_t)b) >> 32 == 0; }
+static inline bool are_short_D(const T a, const T b) {
+    return sizeof(T) == 8 && !__builtin_constant_p(b) && ((uint64_t)a | (uint64_t)b) >> 32 == 0;
+}
 
-//: floordiv_i_D <- are_short
+// Whether neither is negative, which needs no correction behind the division.
+//: are_natural_D
+static inline bool are_natural_D(const T a, const T b) {
+    return sizeof(T) == 8 && !__builtin_constant_p(b) && ((int64_t)a | (int64_t)b) >= 0;
+}
+
+//: floordiv_i_D <- are_short are_natural
 static inline T floordiv_i_D(const T a, const T b) {
     if (b == 0) return 0;
     if (are_short_D(a, b)) return (T)((uint32_t)a / (uint32_t)b);
+    if (are_natural_D(a, b)) return (T)((U)a / (U)b);
     if (b == -1) return (T)(0 - (U)a);
-    return (T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
+    const T sign = (T)(a >> (BITS - 1));
+    return b > 0 ? (T)((T)(a ^ sign) / b ^ sign) : (T)(a / b - (a % b > 0));
 }
 
-//: mod_i_D <- are_short
+//: mod_i_D <- are_short are_natural
 static inline T mod_i_D(const T a, const T b) {
-    if (b == 0 || b == -1) return 0;
+    if (b == 0) return 0;
     if (are_short_D(a, b)) return (T)((uint32_t)a % (uint32_t)b);
+    if (are_natural_D(a, b)) return (T)((U)a % (U)b);
+    if (b == -1) return 0;
     const T rest = (T)(a % b);
-    return (T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+    return (T)(rest + (b > 0 ? rest >> (BITS - 1) & b : rest > 0 ? b : 0));
+}
+
+// In lanes, where no operation waits for the one before: by the number's sign there are no branches, and floats, which
+// hold integers of up to half of their width exactly, are divided in vectors.
+//: floordiv_lanes_D
+static inline T floordiv_lanes_D(const T a, const T b) {
+#if BITS < 64
+    typedef __typeof__(__builtin_choose_expr(BITS == 32, (double)0, (float)0)) real;
+    const bool turns = (b == 0) | (b == -1);
+    const real quotient = __builtin_floor((real)a / (real)b);
+    return turns ? (T)(b & (T)(0 - (U)a)) : (T)(int32_t)(turns ? 0 : quotient);
+#else
+    if (b <= 0) return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : (T)(a / b - (a % b > 0));
+    const T sign = a >> 63;
+    const U size = (U)(a ^ sign);
+    const bool is_short = (size | (U)b) >> 32 == 0;
+    return (T)(is_short ? (uint32_t)size / (uint32_t)b : size / (U)b) ^ sign;
+#endif
+}
+
+//: mod_lanes_D <- floordiv_lanes
+static inline T mod_lanes_D(const T a, const T b) {
+    return b == 0 ? 0 : (T)((U)a - (U)floordiv_lanes_D(a, b) * (U)b);
 }
 
 //: floordiv_u_D <- are_short

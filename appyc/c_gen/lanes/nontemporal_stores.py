@@ -83,7 +83,8 @@ def _emit_lines(
     for array, buffer in buffers.items():
         kind = storage_type(array.dtype)
         writer.line(f"{kind} {buffer}[{lanes}] __attribute__((aligned({LINE_BYTES})));")
-    inside = replace(ctx, lines={array: f"{buffer}[{lane}]" for array, buffer in buffers.items()})
+    lines = {array: f"{buffer}[{lane}]" for array, buffer in buffers.items()}
+    inside = replace(ctx, lines=lines, in_lanes=True)
     writer.line(simd_directive(ctx, loop))
     with writer.block(f"for (int64_t {lane} = 0; {lane} < {lanes}; {lane} += 1)"):
         writer.line(f"const int64_t {ctx.name(loop.var)} = {line} + {lane};")

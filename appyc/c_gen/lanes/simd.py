@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant
@@ -49,7 +50,7 @@ def emit_simd(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> 
     ctx.writer.line(simd_directive(ctx, loop))
     with ctx.writer.block(loop_head(ctx, loop, lo, hi)):
         declare_scalars(ctx, simd_private(loop))
-        body(ctx, loop.body)
+        body(replace(ctx, in_lanes=True), loop.body)
 
 
 def _clause_op(ctx: FunctionContext, reduction: Reduction) -> str:

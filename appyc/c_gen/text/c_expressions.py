@@ -299,6 +299,9 @@ def _operator(ctx: FunctionContext, expr: ir.Binary, lhs: str, rhs: str) -> str:
                 f"({lhs} >> {number.bit_length() - 1})" if expr.op == "//" else f"({lhs} & {number - 1})"
             )
             return narrowed(shifted, dtype)
+    elif ctx.in_lanes and expr.op in ("//", "%") and dtype.kind == "i":
+        name = "floordiv_lanes" if expr.op == "//" else "mod_lanes"
+        return f"{ctx.module.helpers.typed(name, dtype)}({lhs}, {rhs})"
     return combine(ctx, expr.op, dtype, lhs, rhs)
 
 
