@@ -46,6 +46,7 @@ _FLAGS = (
     "-fno-tree-slp-vectorize",  # which makes some all the same (gcc 12)
     "-fno-math-errno",
     "-fno-trapping-math",
+    "--param=max-rtl-if-conversion-unpredictable-cost=40",  # ten instructions take less time than half a misprediction
     "-w",  # a user can do nothing about a warning for generated code
 )
 _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nostartfiles")

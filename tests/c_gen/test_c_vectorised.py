@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -63,17 +64,29 @@ def test_narrow_integers_are_divided_in_vectors(dtype: type[np.integer[Any]]) ->
     assert is_vectorised(appyc.jit(target="cpu")(divided).source("c", a, a, a, a))
 
 
+def collatz(first):
+    x, steps = first, 0
+    while x != 1:
+        x = x // 2 if x % 2 == 0 else 3 * x + 1
+        steps += 1
+    return steps
+
+
+@pytest.mark.sampled
+@needs_gcc
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the instruction is one of x86")
+def test_a_short_choice_is_no_branch() -> None:
+    jitted = appyc.jit(target="cpu")(collatz)
+    assert jitted(27) == collatz(27)
+    assert "cmov" in compiled(jitted.source("c"), "-S", "-o", "-").stdout.split("kernel_collatz:")[0]
+
+
 def is_vectorised(text: str) -> bool:
     """Whether the C compiler makes vectors of some loop."""
-    command = [
-        *shlex.split(find_compiler()),
-        *flags(Options()),
-        "-fopt-info-vec",
-        "-x",
-        "c",
-        "-",
-        "-o",
-        "/dev/null",
-    ]
-    asked = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    return "loop vectorized" in asked.stderr
+    return "loop vectorized" in compiled(text, "-fopt-info-vec", "-o", "/dev/null").stderr
+
+
+def compiled(text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """The C compiler's run on a text, with the flags for kernels and further ones."""
+    command = [*shlex.split(find_compiler()), *flags(Options()), *options, "-x", "c", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True)
