@@ -1,4 +1,4 @@
-"""Conditions on the bits of integers that the next iteration reads become masks."""
+"""Conditions on integers that the next iteration reads become masks."""
 
 from __future__ import annotations
 
@@ -71,6 +71,100 @@ def other_targets(data):
     return s + t
 
 
+def codec(data):
+    expected, step, codes = 0, 16, 0
+    for i in range(len(data)):
+        d = data[i] - expected
+        code = 0
+        if d < 0:
+            code = 8
+            d = -d
+        change = step >> 3
+        if d >= step:
+            code |= 4
+            d -= step
+            change += step
+        if code & 8:
+            expected = (expected - change) & 1023
+        else:
+            expected = (expected + change) & 1023
+        codes = (codes * 3 + code) & 0xFFFF
+    return codes + expected
+
+
+def square_roots(data):
+    total = 0
+    for i in range(len(data)):
+        n, root, bit = (int(data[i]) ^ total) & 0xFF, 0, 64
+        while bit != 0:
+            if n >= root + bit:
+                n -= root + bit
+                root = (root >> 1) + bit
+            else:
+                root >>= 1
+            bit >>= 2
+        total = (total + root) & 0xFFFF
+    return total
+
+
+def products_by_halves(data):
+    total = 0
+    for i in range(len(data)):
+        a, b, r = int(data[i]) & 0x7F, (i * 5) & 0x7F, 0
+        while b > 0:
+            if b & 1:
+                r = (r + a) & 0xFFF
+                if r >= 131:
+                    r -= 131
+            a = (a << 1) & 0xFFF
+            if a >= 131:
+                a -= 131
+            b >>= 1
+        total = (total + r) & 0xFFFF
+    return total
+
+
+def one_reads_the_other(data):
+    a, b = np.uint8(3), np.uint8(200)
+    for i in range(len(data)):
+        if (int(a) ^ data[i]) & 2:
+            a = b
+            b = a - np.uint8(7)
+        else:
+            b = a
+            a = b | np.uint8(65)
+    return int(a) * 256 + int(b)
+
+
+def ring(data):
+    k = out = 0
+    for _ in range(len(data)):
+        k += 1
+        out = (out ^ data[k & 0]) & 0xFF
+        if k == 3:
+            k = 0
+    return out + k
+
+
+def latest_extreme(data):
+    best, at, s = -1, 0, 1
+    for i in range(len(data)):
+        s = ((s << 1) ^ data[i]) & 0xFF
+        if s > best:
+            best = s
+            at = i
+    return best * 100 + at
+
+
+def of_flags(data):
+    flag, s = False, 1
+    for i in range(len(data)):
+        s = ((s << 1) ^ data[i]) & 0xFF
+        if s & 1:
+            flag = not flag
+    return flag
+
+
 def of_floats(data):
     s = -0.0
     for i in range(len(data)):
@@ -79,7 +173,9 @@ def of_floats(data):
     return s
 
 
-FOLDED = (checksum, shift_register, other_side, of_narrow)
+FOLDED = (checksum, shift_register, other_side, of_narrow, other_targets, codec, square_roots, products_by_halves,
+          one_reads_the_other)  # fmt: skip
+KEPT = (of_floats, ring, latest_extreme, of_flags)
 
 
 def prepared(fn):
@@ -93,13 +189,13 @@ def test_conditions_become_masks(fn):
     assert not contains(after(before, fold_selects).body, If | Select)
 
 
-@pytest.mark.parametrize("fn", [other_targets, of_floats], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fn", KEPT, ids=lambda f: f.__name__)
 def test_conditions_that_stay(fn):
     before = prepared(fn)
     assert after(before, fold_selects) == before
 
 
-@pytest.mark.parametrize("fn", [*FOLDED, other_targets, of_floats], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fn", [*FOLDED, *KEPT], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("size", [1, 2, 30])
 def test_results_stay(fn, size):
     data = np.random.default_rng(size).integers(0, 256, size)
@@ -107,7 +203,9 @@ def test_results_stay(fn, size):
     run_everywhere(fn, data)
 
 
-def test_golden(golden):
-    before = prepared(checksum)
+@pytest.mark.parametrize("fn", [checksum, codec], ids=lambda f: f.__name__)
+def test_golden(golden, fn):
+    before = prepared(fn)
     found = after(before, fold_selects)
-    golden("loops/folded_selects.txt", f"{print_function(before)}\n# after\n\n{print_function(found)}")
+    name = "folded_selects" if fn is checksum else "folded_branches"
+    golden(f"loops/{name}.txt", f"{print_function(before)}\n# after\n\n{print_function(found)}")

@@ -1,25 +1,30 @@
-"""If-conversion of integer scalars: folds a condition into an operand, as a mask, instead of a branch."""
+"""If-conversion of integer scalars: masks instead of branches."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from appyc.ir import nodes as ir
+from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import contains, rewrite, walk
-from appyc.passes.node_builders import negated, result_of
+from appyc.ir.visit import contains, rewrite, rewrite_all, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import combine, let, negated, result_of, with_private
 from appyc.passes.pass_context import PassContext
 
 _MASKED = frozenset({"^", "|", "+", "-"})
 """Operators that a right operand of 0 makes the identity."""
 
-_FEW = 16
+_Side: TypeAlias = tuple[ir.Symbol, ir.Expr, ir.Expr]
+"""A scalar with its values where a condition holds, and where it does not."""
+
+_FEW = 24
 """The most nodes of what is computed whether or not the condition holds."""
 
 
 def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
-    """Bits shifted and combined under a condition, in loops whose iterations wait for one another.
+    """Integers computed under a condition, in loops whose iterations wait for one another.
 
     Before:                                       After:
         for i in range(n):                            for i in range(n):
@@ -27,41 +32,66 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
                 c = c >> 1 ^ 0xEDB88320
             else:
                 c = c >> 1
+            if d >= step:                                 holds = d >= step
+                code = code | 4                           code = code | (-int(holds) & 4)
+                d = d - step                              d = d - (-int(holds) & step)
 
-    A condition on the bits of a checksum or a random number is not predicted, and a misprediction takes longer than
-    both sides. The C compiler keeps the branch, also of a conditional expression.
+    A condition on the bits of a checksum, or on the state of a codec, is not predicted, and a misprediction takes
+    longer than both sides. The C compiler keeps the branch, also of a conditional expression.
 
     Requires: integers that do not trap. Runs behind all passes that make lanes, for they look for conditions.
 
-    Does not handle: floats, of which adding 0 changes -0.0; elements; loops around others, or with lanes; two sides
-    that differ in more than an operand.
+    Does not handle: floats, of which adding 0 changes -0.0; elements; loops around others, or with lanes; what seldom
+    happens, which is predicted: a new extreme value, or a counter that has reached its end.
     """
-    return rewrite(fn, _folded) if ctx.options.auto else fn
+    if not ctx.options.auto:
+        return fn
+    names, made = NameSupply.after(fn), set[ir.Symbol]()
+
+    def folded(loop: ir.Node) -> ir.Node:
+        if isinstance(loop, ir.For):
+            loop = with_private(loop, made)
+        if not isinstance(loop, ir.For | ir.While) or contains(loop.body, ir.For | ir.While):
+            return loop
+        if isinstance(loop, ir.For) and loop.mode is not ir.LoopMode.SEQUENTIAL:
+            return loop
+        return replace(loop, body=rewrite_all(loop.body, without_branch))
+
+    def without_branch(node: ir.Node) -> ir.Node | tuple[ir.Stmt, ...]:
+        match node:
+            case ir.If():
+                return _predicated(node, names, made) or node
+            case ir.Select(cond=cond, then=one, orelse=other) if one.dtype.kind in "iu" and _are_cheap(
+                (one, other)
+            ):
+                return _merged(cond, one, other) or node
+            case _:
+                return node
+
+    return rewrite(fn, folded)
 
 
-def _folded(loop: ir.Node) -> ir.Node:
-    if not isinstance(loop, ir.For | ir.While) or contains(loop.body, ir.For | ir.While):
-        return loop
-    if isinstance(loop, ir.For) and loop.mode is not ir.LoopMode.SEQUENTIAL:
-        return loop
-    return replace(loop, body=tuple(rewrite(stmt, _without_branch) for stmt in loop.body))
+def _predicated(branch: ir.If, names: NameSupply, made: set[ir.Symbol]) -> tuple[ir.Stmt, ...] | None:
+    """The statements of both sides, each without effect where the other side is taken; None where they stay a branch.
 
-
-def _without_branch(node: ir.Node) -> ir.Node:
-    sides: tuple[ir.Expr, ir.Expr]
-    match node:
-        case ir.If(cond=cond, then=(one,), orelse=()) if _is_of_scalar(one):
-            target, sides = one.target, (_value(one), ir.Var(one.target, loc=one.loc))
-        case ir.If(cond=cond, then=(one,), orelse=(other,)) if (
-            _is_of_scalar(one) and _is_of_scalar(other) and one.target == other.target
-        ):
-            target, sides = one.target, (_value(one), _value(other))
-        case ir.Select(cond=cond):
-            return _without_choice(cond, node.then, node.orelse) or node
-        case _:
-            return node
-    value = _without_choice(cond, *sides)
-    return node if value is None else ir.Assign(target, value, loc=node.loc)
+    made: the scalars that hold such conditions, to which that of this branch is added.
+    """
+    then, orelse = ([s for s in side if _is_of_scalar(s)] for side in (branch.then, branch.orelse))
+    if len(then) < len(branch.then) or len(orelse) < len(branch.orelse):
+        return None
+    sides = _sides(then, orelse)
+    if not _are_cheap([value for _, *values in sides for value in values]):
+        return None
+    out: list[ir.Stmt] = []
+    cond = branch.cond if len(sides) == 1 else let("holds", branch.cond, names, out)
+    blends = not _is_predicted(branch.cond, sides)
+    for target, one, other in sides:
+        value = one if target in made else _merged(cond, one, other, blends=blends)
+        if value is None or (target not in made and target.dtype.kind not in "iu"):
+            return None
+        out.append(ir.Assign(target, value, loc=branch.loc))
+    made.update(scalars_written(out[:1]) if cond is not branch.cond else ())
+    return tuple(out)
 
 
 def _is_of_scalar(stmt: ir.Stmt) -> TypeGuard[ir.Assign | ir.Update]:
@@ -72,25 +102,54 @@ def _value(stmt: ir.Assign | ir.Update) -> ir.Expr:
     return stmt.value if isinstance(stmt, ir.Assign) else result_of(stmt)
 
 
-def _are_cheap(*sides: ir.Expr) -> bool:
-    """Whether both sides may be computed in each iteration: a few operations of a cycle."""
-    nodes = list(walk(sides))
+def _sides(then: list[ir.Assign | ir.Update], orelse: list[ir.Assign | ir.Update]) -> list[_Side]:
+    """Scalars with their values on both sides, in an order in which they can be assigned."""
+    one, other = ({stmt.target: _value(stmt) for stmt in side} for side in (then, orelse))
+    kept = {stmt.target: ir.Var(stmt.target, loc=stmt.loc) for stmt in (*then, *orelse)}
+    both = [(target, one.get(target, old), other.get(target, old)) for target, old in kept.items()]
+    waits = any(
+        scalars_read(values) & {target for target, *_ in both[:at]} for at, (_, *values) in enumerate(both)
+    )
+    if not waits and len(one) == len(then) and len(other) == len(orelse):
+        return both
+    return [
+        *((stmt.target, _value(stmt), kept[stmt.target]) for stmt in then),
+        *((stmt.target, kept[stmt.target], _value(stmt)) for stmt in orelse),
+    ]
+
+
+def _is_predicted(cond: ir.Expr, sides: Sequence[_Side]) -> bool:
+    """Whether a condition seldom holds: that a counter has reached its end, or that there is a new extreme value."""
+    match cond:
+        case ir.Compare(op="==", lhs=ir.Binary(op="&")):
+            return False
+        case ir.Compare(op="==") if all(isinstance(other, ir.Var) for *_, other in sides):
+            return True
+        case ir.Compare(lhs=lhs, rhs=rhs):
+            return any({one, other} == {lhs, rhs} for _, one, other in sides)
+        case _:
+            return False
+
+
+def _are_cheap(values: Sequence[ir.Expr]) -> bool:
+    """Whether all may be computed in each iteration: a few operations of a cycle."""
+    nodes = list(walk(values))
     is_cheap = all(
-        isinstance(n, ir.Const | ir.Var | ir.Cast)
+        isinstance(n, ir.Const | ir.Var | ir.Cast | ir.Unary | ir.Compare)
         or (isinstance(n, ir.Binary) and n.op in _MASKED | {"&", "<<", ">>"})
         for n in nodes
     )
-    return is_cheap and len(nodes) <= _FEW and not may_raise(nodes) and sides[0].dtype.kind in "iu"
+    return (
+        is_cheap
+        and len(nodes) <= _FEW
+        and not may_raise(nodes)
+        and all(v.dtype.kind in "iub" for v in values)
+    )
 
 
-def _without_choice(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
-    """`one if cond else other` by a mask; None where that costs more, or is not possible."""
-    return _merged(cond, one, other) if _are_cheap(one, other) else None
-
-
-def _merged(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
-    """`one if cond else other` by a mask, regardless of cost; None where the two differ in more than an
-    operand."""
+def _merged(cond: ir.Expr, one: ir.Expr, other: ir.Expr, blends: bool = False) -> ir.Expr | None:
+    """`one if cond else other` by a mask, regardless of cost; None where the two differ in more than an operand, and
+    their bits are not to be blended either."""
     if one == other:
         return one
     match one, other:
@@ -99,11 +158,15 @@ def _merged(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
         case _, ir.Binary(op=op, lhs=kept, rhs=value) if op in _MASKED and kept == one:
             return replace(other, rhs=_masked(negated(cond), value))
         case ir.Binary(op=op), ir.Binary() if op == other.op and one.lhs == other.lhs:
-            rhs = _merged(cond, one.rhs, other.rhs)
+            rhs = _merged(cond, one.rhs, other.rhs, blends)
             return None if rhs is None else replace(one, rhs=rhs)
         case ir.Binary(op=op), ir.Binary() if op == other.op and one.rhs == other.rhs:
-            lhs = _merged(cond, one.lhs, other.lhs)
+            lhs = _merged(cond, one.lhs, other.lhs, blends)
             return None if lhs is None else replace(one, lhs=lhs)
+        case _, ir.Const(value=0):
+            return _masked(cond, one)
+        case _ if blends:
+            return combine("^", other, _masked(cond, combine("^", one, other)))
         case _:
             return None
 
