@@ -107,6 +107,7 @@ from appyc.passes.simplify.merge_reductions import merge_reductions
 from appyc.passes.simplify.narrow_integers import narrow_integers
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
+from appyc.passes.simplify.population_counts import population_counts
 from appyc.passes.simplify.reduce_remainders import reduce_remainders
 from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
 from appyc.passes.simplify.substitute_induction import substitute_induction
@@ -143,6 +144,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     equal_lengths,  # after it: for whole arrays the front end tests the same lengths again and again
     dead_code_elimination,  # after both: removes the copies that they made dead, and the front end's own
     coalesce_copies,  # after both: an accumulator that each iteration rebinds becomes one scalar
+    population_counts,  # after it, for the same reason: the loop's two statements are what they were in the program
     trap_overflow,  # last: the passes before it substitute and duplicate operations
 )
 
