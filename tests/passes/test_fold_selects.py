@@ -136,6 +136,29 @@ def one_reads_the_other(data):
     return int(a) * 256 + int(b)
 
 
+def reads_its_own(data):
+    s, t, u = 3, 5, 0
+    for i in range(len(data)):
+        if (s ^ data[i]) & 1:
+            u = t
+            s = s ^ 5
+        else:
+            t = (s + 3) & 127
+            u = t
+        s = (s + u) & 255
+    return s + t + u
+
+
+def assigned_here_only(data):
+    s = 3
+    for i in range(len(data)):
+        if (s ^ data[i]) & 1:
+            k = (s >> 1) ^ 9
+            s = s ^ k
+        s = (s + data[i]) & 255
+    return s
+
+
 def ring(data):
     k = out = 0
     for _ in range(len(data)):
@@ -173,9 +196,17 @@ def of_floats(data):
     return s
 
 
-FOLDED = (checksum, shift_register, other_side, of_narrow, other_targets, codec, square_roots, products_by_halves,
-          one_reads_the_other)  # fmt: skip
-KEPT = (of_floats, ring, latest_extreme, of_flags)
+FOLDED = (
+    checksum,
+    shift_register,
+    other_side,
+    of_narrow,
+    other_targets,
+    codec,
+    square_roots,
+    products_by_halves,
+)
+KEPT = (of_floats, ring, latest_extreme, of_flags, one_reads_the_other, reads_its_own, assigned_here_only)
 
 
 def prepared(fn):

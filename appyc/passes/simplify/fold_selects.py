@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
@@ -16,6 +17,7 @@ from appyc.passes.pass_context import PassContext
 _MASKED = frozenset({"^", "|", "+", "-"})
 """Operators that a right operand of 0 makes the identity."""
 
+_Scalar: TypeAlias = ir.Assign | ir.Update
 _Side: TypeAlias = tuple[ir.Symbol, ir.Expr, ir.Expr]
 """A scalar with its values where a condition holds, and where it does not."""
 
@@ -47,6 +49,7 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
     if not ctx.options.auto:
         return fn
     names, made = NameSupply.after(fn), set[ir.Symbol]()
+    writes = Counter(n.target for n in walk(fn) if isinstance(n, ir.Assign | ir.Update))
 
     def folded(loop: ir.Node) -> ir.Node:
         if isinstance(loop, ir.For):
@@ -60,7 +63,7 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
     def without_branch(node: ir.Node) -> ir.Node | tuple[ir.Stmt, ...]:
         match node:
             case ir.If():
-                return _predicated(node, names, made) or node
+                return _predicated(node, writes, names, made) or node
             case ir.Select(cond=cond, then=one, orelse=other) if one.dtype.kind in "iu" and _are_cheap(
                 (one, other)
             ):
@@ -71,16 +74,26 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
     return rewrite(fn, folded)
 
 
-def _predicated(branch: ir.If, names: NameSupply, made: set[ir.Symbol]) -> tuple[ir.Stmt, ...] | None:
+def _predicated(
+    branch: ir.If, writes: Counter[ir.Symbol], names: NameSupply, made: set[ir.Symbol]
+) -> tuple[ir.Stmt, ...] | None:
     """The statements of both sides, each without effect where the other side is taken; None where they stay a branch.
 
-    made: the scalars that hold such conditions, to which that of this branch is added.
+    writes: how often each scalar is assigned; one that only this branch assigns has no value to keep. made: the
+    scalars that hold such conditions, to which that of this branch is added.
     """
     then, orelse = ([s for s in side if _is_of_scalar(s)] for side in (branch.then, branch.orelse))
     if len(then) < len(branch.then) or len(orelse) < len(branch.orelse):
         return None
     sides = _sides(then, orelse)
-    if not _are_cheap([value for _, *values in sides for value in values]):
+    if sides is None or not _are_cheap([value for _, *values in sides for value in values]):
+        return None
+    inside = Counter(stmt.target for stmt in (*then, *orelse))
+    if any(
+        writes[target] == inside[target]
+        for target, *values in sides
+        if ir.Var(target, loc=branch.loc) in values
+    ):
         return None
     out: list[ir.Stmt] = []
     cond = branch.cond if len(sides) == 1 else let("holds", branch.cond, names, out)
@@ -94,24 +107,29 @@ def _predicated(branch: ir.If, names: NameSupply, made: set[ir.Symbol]) -> tuple
     return tuple(out)
 
 
-def _is_of_scalar(stmt: ir.Stmt) -> TypeGuard[ir.Assign | ir.Update]:
+def _is_of_scalar(stmt: ir.Stmt) -> TypeGuard[_Scalar]:
     return isinstance(stmt, ir.Assign) or (isinstance(stmt, ir.Update) and not stmt.index and not stmt.trap)
 
 
-def _value(stmt: ir.Assign | ir.Update) -> ir.Expr:
+def _value(stmt: _Scalar) -> ir.Expr:
     return stmt.value if isinstance(stmt, ir.Assign) else result_of(stmt)
 
 
-def _sides(then: list[ir.Assign | ir.Update], orelse: list[ir.Assign | ir.Update]) -> list[_Side]:
-    """Scalars with their values on both sides, in an order in which they can be assigned."""
+def _sides(then: list[_Scalar], orelse: list[_Scalar]) -> list[_Side] | None:
+    """Scalars with their values on both sides, in an order in which they can be assigned; None where there is none."""
     one, other = ({stmt.target: _value(stmt) for stmt in side} for side in (then, orelse))
     kept = {stmt.target: ir.Var(stmt.target, loc=stmt.loc) for stmt in (*then, *orelse)}
     both = [(target, one.get(target, old), other.get(target, old)) for target, old in kept.items()]
-    waits = any(
-        scalars_read(values) & {target for target, *_ in both[:at]} for at, (_, *values) in enumerate(both)
+    sides: list[Any] = [*([(s.target, _value(s)) for s in side] for side in (then, orelse)), both]
+    are_old = not any(
+        scalars_read(values) & {target for target, *_ in side[:at]}
+        for side in sides
+        for at, (_, *values) in enumerate(side)
     )
-    if not waits and len(one) == len(then) and len(other) == len(orelse):
+    if are_old and len(one) == len(then) and len(other) == len(orelse):
         return both
+    if one.keys() & other.keys():
+        return None
     return [
         *((stmt.target, _value(stmt), kept[stmt.target]) for stmt in then),
         *((stmt.target, kept[stmt.target], _value(stmt)) for stmt in orelse),
