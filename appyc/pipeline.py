@@ -52,6 +52,7 @@ from appyc.passes.gpu.atomic_updates import atomic_updates
 from appyc.passes.gpu.batch_loads import batch_loads
 from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
+from appyc.passes.gpu.join_updates import join_updates
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.private_copies import private_copies
 from appyc.passes.gpu.scans_of_few_rows import scans_of_few_rows
@@ -272,6 +273,7 @@ FOR_GPU: tuple[Pass, ...] = (
     products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
     choose_product_tiles,  # late: for the products that are left
+    join_updates,  # after passes that look for updates; before loads are moved ahead of stores
     tile_rows,  # late: nothing else knows loops with two forms of their iterations
     share_loads,  # after it, for nests that it leaves
     batch_loads,  # last, for loops that are sequential by now

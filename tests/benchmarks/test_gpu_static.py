@@ -50,6 +50,16 @@ def row_sums(a, s):
         s[i] = total
 
 
+def matrix_vector(a, x):
+    return a @ x
+
+
+def rank_two(a, u, v, x, y):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + u[i] * v[j] + x[i] * y[j]
+
+
 def softmax(x):
     e = np.exp(x - np.max(x, axis=1)[:, None])
     return e / np.sum(e, axis=1)[:, None]
@@ -127,6 +137,8 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (larger_ones, [np.zeros(1 << 20), np.zeros(1 << 20), np.zeros(1 << 20)]),
     (limited_rows, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
+    (matrix_vector, [plane(4096, 4096), np.zeros(4096)]),
+    (rank_two, [plane(2048, 2048), *(np.zeros(2048) for _ in range(4))]),
     (column_sums, [plane(2048, 2048), np.zeros(2048)]),
     (channel_means, [np.zeros((8, 128, 128, 64))]),
     (softmax, [plane(4096, 1024)]),

@@ -109,6 +109,14 @@ def in_place(a, b):
             a[i, j] = a[i, j] + b[i, j]
 
 
+def rank_two(a, b, x, y):
+    """Rows that share what they load, and update an element twice."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] += b[i, 0] * x[0, j]
+            a[i, j] += b[i, 1] * y[0, j]
+
+
 def asked(a, b):
     # pragma parallel for
     for i in range(1, a.shape[0] - 1):
@@ -143,6 +151,7 @@ def test_text(golden: Callable[[str, str], None]) -> None:
         (stored_inside, squares(6, 4, arrays=3), 1),
         (one_row, squares(4, 4), 1),
         (in_place, squares(4, 4), 1),
+        (rank_two, squares(4, 4, arrays=4), 8),
         (asked, squares(4, 4), 1),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -170,6 +179,7 @@ def test_edges(rows: int, columns: int) -> None:
 def test_edges_of_rows_with_conditions(shape: tuple[int, int]) -> None:
     compare(limited, *squares(*shape), build=False)
     compare(some_rows, *squares(*shape), build=False)
+    compare(rank_two, *squares(*shape, arrays=4), build=False)
     compare(stored_inside, *squares(*shape, arrays=3), build=False)
 
 

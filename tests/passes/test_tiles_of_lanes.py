@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from appyc.ir.gpu_program import LaneUse
-from appyc.passes.gpu.map_gpu import FEWEST_LANES
-from appyc.passes.gpu.tiles_of_lanes import TILE_LANES
+from appyc.passes.gpu.map_gpu import FEWEST_LANES, STRIP_LANES
+from appyc.passes.gpu.tiles_of_lanes import SHARING_LANES, TILE_LANES
 from appyc.runtime.kernel_variants import Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
@@ -59,6 +59,35 @@ def test_lanes_hold_a_whole_row_where_it_stays_in_them() -> None:
     kernel, *_ = program_of(tiles.less_the_total, np.zeros((8, 3), int), np.zeros((8, 3), int)).kernels
     assert kernel.use is LaneUse.ROW
     assert [choose_lanes(kernel, 4096, count, 132) for count in (1, 3, 130, 1024)] == [1, 4, 256, 1024]
+
+
+def test_long_rows_that_share_what_they_load_share_a_program() -> None:
+    matrix, vector = np.zeros((8, 3), int), np.zeros(3, int)
+    program = program_of(tiles.weighted_totals_of_rows, matrix, vector, np.zeros(8, int))
+    (kernel,) = [k for k in program.kernels if k.tile is not None and k.lanes == SHARING_LANES]
+    assert [kernel.rows(choose_lanes(kernel, rows, 4096, 132)) for rows in (4096, 500, 132)] == [4, 1, 1]
+    assert choose_lanes(kernel, 4096, 4096, 132) == STRIP_LANES
+    built = compile_kernel(program, kernel, "cuda:90", Variant(STRIP_LANES, 16, narrow=True))
+    assert built.spill_bytes == 0
+    loads, _, _ = built.ptx.partition("bar.sync")
+    assert loads.count("ld.global") == loads.count("ld.global.v2")
+
+
+def many_sums(a, w, out):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        s, t, u, v = 0.0, 0.0, 0.0, 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j] * w[j]
+            t += a[i, j] + w[j]
+            u += a[i, j] - w[j]
+            v += w[j]
+        out[i] = s + t + u + v
+
+
+def test_long_rows_with_many_sums_do_not() -> None:
+    program = program_of(many_sums, np.zeros((8, 3)), np.zeros(3), np.zeros(8))
+    assert all(k.lanes <= STRIP_LANES for k in program.kernels if k.tile is not None)
 
 
 def softmax_of_columns(x, y):

@@ -69,6 +69,35 @@ def weighted_total_of_rows(a, w):
     return total, last
 
 
+@PROGRAMS.on(ints(70, 8), ints(8), ints(70))
+@PROGRAMS.on(ints(7, 300), ints(300), ints(7))
+@PROGRAMS.on(ints(1, 2000), ints(2000), ints(1))
+@PROGRAMS.on(ints(9, 0), ints(0), ints(9))
+def weighted_totals_of_rows(a, w, out):
+    """Rows that share what one loop, and the next one, loads."""
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        total, most = 0, -100
+        for j in range(a.shape[1]):
+            total += a[i, j] * w[j]
+        for j in range(a.shape[1]):
+            most = max(most, w[j] - a[i, j])
+        out[i] = total + most
+
+
+@PROGRAMS.on(floats(70, 300), floats(70), floats(300, seed=1))
+@PROGRAMS.on(floats(9, 5), floats(9), floats(5, seed=1))
+@PROGRAMS.on(floats(1, 600, dtype=np.float32), floats(1), floats(600, seed=1))
+def updates_of_one_element(a, x, y):
+    """Two updates of each element, and one that reads another element of the array."""
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] += x[i] * y[j]
+            a[i, j] -= x[i] + y[j + 1]
+            a[i, j] += y[j]
+
+
 @PROGRAMS.on(ints(70, 8), ints(70, 8))
 @PROGRAMS.on(ints(5, 150), ints(5, 150))
 def running_totals(a, out):

@@ -116,9 +116,10 @@ class GridKernel:
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
         self.lower = KernelLowering(names, sites, lanes, strips)
+        self.fewest = min(lanes, FEWEST_LANES) if self.mapping.lane else lanes
         if row_lanes is not None:
             self.warps = row_lanes // LANES_OF_A_WARP
-            self.lower = RowLowering(names, sites, nest, row_lanes)
+            self.lower, self.fewest = RowLowering(names, sites, nest, row_lanes), row_lanes
         self.use = LaneUse.BLOCK if self.mapping.lane else LaneUse.ROW if row_lanes else LaneUse.STRIP
         self.strip_length = length_of_strips(nest, self.mapping.body, self.lower.strips)
 
@@ -157,7 +158,7 @@ class GridKernel:
             self.name,
             place_barriers(tuple(body), self.lower.varying),
             self.lower.lanes,
-            min(self.lower.lanes, FEWEST_LANES) if self.mapping.lane and self.chosen else self.lower.lanes,
+            self.fewest if self.chosen else self.lower.lanes,
             self.chosen,
             self.warps,
             frozenset(self.lower.varying),
@@ -195,12 +196,15 @@ class GridKernel:
         self.lower.width = lanes
         if is_tiled:
             crossed = self.mapping.is_crossed
-            tile = self.tile = tile_of(self.names.fresh("rows", DType.INT64), self.use, crossed)
+            size = self.names.fresh("rows", DType.INT64)
+            tile = self.tile = tile_of(size, self.use, self.mapping, self.lower.strips)
             self.host.append(Assign(tile.rows, rows_of(tile, lanes), loc=loc))
             if crossed:
                 self.warps = tile.lanes // LANES_OF_A_WARP
             if crossed and var is not None:
-                self.lower.lanes = SQUARE
+                self.lower.lanes = self.fewest = SQUARE
+            elif self.use is LaneUse.STRIP:  # so that a launch may give a program one row
+                self.lower.lanes = max(self.lower.lanes, tile.below)
         return lanes
 
     def _size(self, axis: Axis) -> Expr | None:
@@ -267,7 +271,7 @@ class GridKernel:
         size = sum(1 for _ in walk(lowered))
         if cond is None or not lowered or not straight or size > VERSIONED_NODES:
             return masked
-        whole = self.lower.block(main, replace(where, mask=None, rows=None))
+        whole = self.lower.block(main, replace(where, mask=None, rows=None, columns=None))
         return [Branch(cond, tuple(whole), tuple(masked), loc=self.loc)]
 
     def _reductions(self) -> tuple[Reduction, ...]:

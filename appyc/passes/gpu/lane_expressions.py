@@ -33,7 +33,7 @@ class Where:
     lanes: whether the statement is in a loop that runs in lanes. in_row: in the lanes of a row. narrow: whether the
     mask is stricter than the bounds of that loop, so that there may be no active lane at all. safe: what holds where no
     statement before has raised: only accesses depend on it, since nothing else is harmed by what a program computes
-    after a fault. rows: in the lanes of a tile, the mask of its rows.
+    after a fault. rows: in the lanes of a tile, the mask of its rows. columns: there, the mask of the lanes of a row.
     """
 
     mask: ir.Expr | None = None
@@ -42,6 +42,7 @@ class Where:
     narrow: bool = False
     safe: ir.Expr | None = None
     rows: ir.Expr | None = None
+    columns: ir.Expr | None = None
 
     def only(self, cond: ir.Expr) -> Where:
         return replace(self, mask=self.at(cond), narrow=True)
@@ -65,6 +66,8 @@ class ExpressionLowering:
         self.varying: set[ir.Symbol] = set()
         self.in_row: set[ir.Symbol] = set()
         """The subset of `varying` that differs between the lanes of a row."""
+        self.columns: set[ir.Symbol] = set()
+        """Loop variables, and lanes, that all rows of a tile have alike, those beyond its end too."""
         self.alive: ir.Symbol | None = None
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
@@ -107,9 +110,13 @@ class ExpressionLowering:
 
     def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
         """The mask that a load needs. Lanes that are only past the end of their loop need none where the
-        address is the same in all lanes, or in all lanes of a row."""
-        if not where.lanes or where.narrow or any(mentions(i, self.in_row) for i in index):
+        address is the same in all lanes, or in all lanes of a row; nor do rows, where it is the same in all rows."""
+        if not where.lanes or where.narrow:
             return where.access
+        if any(mentions(i, self.in_row) for i in index):
+            if where.columns is None or any(mentions(i, self.varying - self.columns) for i in index):
+                return where.access
+            return both(where.columns, where.safe)
         if any(self.is_varying(i) for i in index):
             return both(where.rows, where.safe) if where.rows is not None else where.access
         return where.safe

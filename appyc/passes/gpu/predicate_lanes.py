@@ -229,7 +229,7 @@ class KernelLowering(ExpressionLowering):
         where = self.enter(loop, lo, ir.Var(base, loc=loc), lane, count, body, around)
         inside = loop.body
         if s.scans:  # `in_row` lacks the scalars of their steps
-            where = replace(where, rows=None)
+            where = replace(where, rows=None, columns=None)
             inside = start_lanes(self, s, kept, where, ir.Var(lane, loc=loc), body)
         body += self.block(inside, where)
         if s.scans:
@@ -279,7 +279,13 @@ class KernelLowering(ExpressionLowering):
         in_row = lane in self.in_row
         if in_row:
             self.in_row |= divergence(loop.body, self.in_row | {loop.var})
-        return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask)
+        in_tile = (
+            in_row and around.mask is not None and not self.is_varying(base) and not self.is_varying(rest)
+        )
+        if in_tile:
+            self.columns |= {lane, loop.var}
+        columns = is_one if in_tile else None
+        return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask, columns=columns)
 
     def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
         """The loop with scalars of its own for all that it writes or combines, and which stands for which."""

@@ -27,7 +27,7 @@ bounds that read arrays; nests with a `block` clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -43,6 +43,7 @@ from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, S
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     N,
+    arrays_read,
     arrays_written,
     contains,
     map_operands,
@@ -55,7 +56,17 @@ from appyc.ir.visit import (
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
-from appyc.passes.node_builders import at_least, both, copy_of, iterations_of, less, let, shifted, smaller
+from appyc.passes.node_builders import (
+    at_least,
+    both,
+    copy_of,
+    iterations_of,
+    less,
+    let,
+    result_of,
+    shifted,
+    smaller,
+)
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
@@ -160,21 +171,30 @@ def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply
         }
         body = again(mapping.body, moved, names)
         own = {s: names.fresh(s.name, s.type) for s in scalars_written(body)}
-        out.append(rename(body, own))
+        out.append(tuple(map(_as_store, rename(body, own))))
     return out
+
+
+def _as_store(stmt: Stmt) -> Stmt:
+    """An update of an element as a store, whose load may be moved."""
+    if not isinstance(stmt, Update) or not stmt.target.is_array or stmt.target.dtype.is_complex:
+        return stmt
+    return Store(stmt.target, stmt.index, result_of(stmt), stmt.checked, stmt.mask, loc=stmt.loc)
 
 
 def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int]:
     """Bytes that a tile moves for an element, and the registers that hold what it loads."""
-    loads = {
-        location_of(load) for body in copies for load in loads_in_advance(body) if mentions(load, {lane})
-    }
+    loads = {location_of(load) for body in copies for load in _loads_of_rows(body) if mentions(load, {lane})}
     lines = {
         (array, tuple(LinearForm(i.terms) if lane in _symbols(i) else i for i in at)) for array, at in loads
     }
     body = copies[0]
     written = arrays_written(body)
-    others = [n for n in walk(body) if is_access(n) and array_of(n) in written]
+    others = [
+        n
+        for n in walk(body)
+        if is_access(n) and array_of(n) in written and not (isinstance(n, Load) and location_of(n) in loads)
+    ]
     return (
         sum(array.dtype.itemsize for array, _ in lines) / len(copies)
         + sum(array_of(n).dtype.itemsize * (2 if isinstance(n, Update) else 1) for n in others),
@@ -190,9 +210,22 @@ def _symbols(form: LinearForm[Expr]) -> set[Symbol]:
     return scalars_read(tuple(form.terms))
 
 
-def loads_in_advance(body: tuple[Stmt, ...]) -> Iterator[Load]:
-    """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads."""
-    written, own = arrays_written(body), scalars_written(body)
+def _loads_of_rows(body: tuple[Stmt, ...]) -> Iterator[Load]:
+    """The loads of an iteration that a tile makes first. Other iterations store no element that this one loads."""
+    stores = {s.array: at for at, s in enumerate(body) if isinstance(s, Store)}
+    once = {
+        array
+        for array, last in stores.items()
+        if sum(array in arrays_written(s) for s in body) == 1
+        and not any(array in arrays_read(s) for s in body[last + 1 :])
+    }
+    return loads_in_advance(body, once)
+
+
+def loads_in_advance(body: tuple[Stmt, ...], ahead: Collection[Symbol] = ()) -> Iterator[Load]:
+    """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads.
+    ahead: written arrays that count as such."""
+    written, own = arrays_written(body).difference(ahead), scalars_written(body)
 
     def is_plain(load: Load) -> bool:
         is_affine = not mentions(load, own) and not contains(load.index, Load)
@@ -227,7 +260,7 @@ def _nest(
 ) -> For:
     loc = mapping.chain[-1].loc
     tile: list[Stmt] = []
-    held = made_ahead((load for body in copies for load in loads_in_advance(body)), names, tile)
+    held = made_ahead((load for body in copies for load in _loads_of_rows(body)), names, tile)
     tile += [with_held(stmt, held) for body in copies for stmt in body]
     whole: Expr | None = None
     fresh = {var: names.fresh(var.name, var.type) for var, size in sizes.items() if size > 1}

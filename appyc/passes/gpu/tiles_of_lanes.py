@@ -12,10 +12,12 @@ from functools import reduce
 
 from appyc.ir.gpu_program import LaneUse, Tile
 from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.nodes import Binary, Expr, For, Select, Stmt, Symbol, Var
-from appyc.ir.visit import loops_of
-from appyc.passes.gpu.map_gpu import FEWEST_LANES
+from appyc.ir.nodes import Binary, Expr, For, Load, Select, Stmt, Symbol, Var
+from appyc.ir.visit import loops_of, walk
+from appyc.passes.gpu.lane_expressions import mentions
+from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping
 from appyc.passes.node_builders import integer, larger, less, trip_count
+from appyc.passes.vectorise.divergence import divergence
 
 TILE_LANES = 512
 """Lanes of a tile of short rows: four for each thread of four warps."""
@@ -24,12 +26,18 @@ SQUARE = 32
 fill lines of memory."""
 TILE_OF_WHOLE_ROWS = 4096
 """Lanes of a tile of whole rows where accesses are adjacent along the other axis: eight for each thread of 16 warps."""
+SHARING_LANES = 1024
+"""Lanes of a tile of long rows that load the same elements: eight for each thread of four warps. Two of them are in a
+row, so that threads load 16 bytes."""
+MOST_SUMS = 24
+"""The most bytes that each lane of such a tile sums up in."""
 
 
-def tile_of(rows: Symbol, use: LaneUse, is_crossed: bool) -> Tile:
-    """The tile of a program. is_crossed: as in `GridMapping`."""
-    if not is_crossed:
-        return Tile(rows, TILE_LANES, FEWEST_LANES)
+def tile_of(rows: Symbol, use: LaneUse, mapping: GridMapping, strips: frozenset[Symbol]) -> Tile:
+    """The tile of a program. rows: the scalar that is the number of its rows. strips: loops in strips of lanes."""
+    if not mapping.is_crossed:
+        is_shared = use is LaneUse.STRIP and _strips_share_loads(mapping, strips)
+        return Tile(rows, SHARING_LANES, SHARING_LANES) if is_shared else Tile(rows, TILE_LANES, FEWEST_LANES)
     if use is LaneUse.ROW:
         return Tile(rows, TILE_OF_WHOLE_ROWS, TILE_OF_WHOLE_ROWS)
     return Tile(rows, SQUARE * SQUARE, FEWEST_LANES)
@@ -52,3 +60,19 @@ def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol
                 return None
             counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))
     return reduce(larger, counts) if counts else None
+
+
+def _strips_share_loads(mapping: GridMapping, strips: frozenset[Symbol]) -> bool:
+    """Whether strips load elements that are the same for each row, and threads have registers for the sums of several
+    rows."""
+    loops = [loop for loop in loops_of(mapping.body) if loop.var in strips]
+    if mapping.rows is None or any(loop.scans or loop.last for loop in loops):
+        return False
+    if sum(r.symbol.dtype.itemsize for loop in loops for r in loop.reductions) > MOST_SUMS:
+        return False
+    by_row = divergence(mapping.body, {mapping.rows})
+    return any(
+        isinstance(n, Load) and mentions(n, {loop.var}) and not mentions(n, by_row)
+        for loop in loops
+        for n in walk(loop.body)
+    )
