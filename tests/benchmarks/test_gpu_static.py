@@ -24,6 +24,14 @@ def five_points(a, b):
             b[i, j] = 0.2 * (a[i, j] + a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
 
 
+def seven_points(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            for k in range(1, a.shape[2] - 1):
+                across = a[i - 1, j, k] + a[i + 1, j, k] + a[i, j - 1, k] + a[i, j + 1, k]
+                b[i, j, k] = across + a[i, j, k - 1] + a[i, j, k + 1] - 6.0 * a[i, j, k]
+
+
 def larger_ones(a, b, c):
     for i in range(a.shape[0]):
         c[i] = a[i] * a[i] - b[i] if a[i] > b[i] else b[i] * b[i] + a[i]
@@ -133,6 +141,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
         [np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), 2.0],
     ),
     (five_points, [plane(2048, 2048), plane(2048, 2048)]),
+    (seven_points, [np.zeros((256, 256, 256)) for _ in range(2)]),
     (trigonometry, [np.zeros(1 << 24)]),
     (larger_ones, [np.zeros(1 << 20), np.zeros(1 << 20), np.zeros(1 << 20)]),
     (limited_rows, [plane(2048, 2048), plane(2048, 2048)]),

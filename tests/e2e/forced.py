@@ -28,7 +28,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "passes.gpu.private_copies": {"SPREAD": 4, "SHARE": 1, "LANES": 8, "FEWEST": 2},
     "passes.gpu.record_launches": {"FEWEST": 1},
     "passes.gpu.split_reductions": {"STRIP_THREADS": 1, "LEAST": 1, "FEWEST": 2},
-    "passes.gpu.tile_rows": {"GAIN": 10, "FEWEST_ELEMENTS": 4},
+    "passes.gpu.tile_rows": {"GAIN": 10, "FEWEST_ELEMENTS": 4, "ENOUGH": 0},
     "passes.gpu.tiles_of_lanes": {"TILE_LANES": 8, "SQUARE": 2, "TILE_OF_WHOLE_ROWS": 64, "SHARING_LANES": 16},
     "passes.locality.column_blocks": {"ROWS": 4, "STEP": 2},
     "passes.locality.product_panels": {"PANEL": 4, "WIDE_PANEL": 4, "WORTH": 8, "FEWEST": 1},

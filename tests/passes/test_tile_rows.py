@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ from appyc.passes.gpu.tile_rows import tile_rows
 from appyc.passes.pass_context import PassContext
 from tests.lowering import lowered
 from tests.triton_gen.source_runner import compare
+
+
+@pytest.fixture(autouse=True)
+def small_nests_are_tiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("appyc.passes.gpu.tile_rows.ENOUGH", 0)
 
 
 def tiled(fn: Callable[..., Any], *args: object) -> tuple[Function, PassContext]:
@@ -145,7 +151,7 @@ def test_text(golden: Callable[[str, str], None]) -> None:
     [
         (five_points, squares(4, 4), 8),
         (second_rows, squares(4, 4), 8),
-        (seven_points, squares(4, 4, 4), 4),
+        (seven_points, squares(4, 4, 4), 32),
         (limited, squares(6, 4), 8),
         (some_rows, squares(4, 4), 1),
         (stored_inside, squares(6, 4, arrays=3), 1),
@@ -183,7 +189,7 @@ def test_edges_of_rows_with_conditions(shape: tuple[int, int]) -> None:
     compare(stored_inside, *squares(*shape, arrays=3), build=False)
 
 
-@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 5, 131), (5, 4, 6), (7, 6, 130)])
+@pytest.mark.parametrize("shape", [(3, 3, 3), (10, 6, 131), (5, 4, 6), (19, 15, 130)])
 def test_edges_of_boxes(shape: tuple[int, ...]) -> None:
     compare(seven_points, *squares(*shape), build=False)
 
@@ -195,12 +201,27 @@ def test_other_layouts(fn: Callable[..., Any]) -> None:
     compare(fn, a[::-1, ::2], b[::-1, ::2], build=False)
 
 
+def test_what_a_row_needs_is_loaded_before_the_row_in_front_is_stored() -> None:
+    text = compare(five_points, *squares(12, 140), build=False).text
+    tile = text[text.index("else:") :]
+    stores = [at for at, line in enumerate(tile.splitlines()) if "tl.store(" in line]
+    loads = [at for at, line in enumerate(tile.splitlines()) if " = tl.load(" in line]
+    between = [sum(a < at < b for at in loads) for a, b in pairwise(stores[:8])]
+    assert between == [3, 3, 3, 3, 3, 1, 0]
+
+
+def test_few_rows_are_left_to_programs_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("appyc.passes.gpu.tile_rows.ENOUGH", 1 << 15)
+    host = compare(five_points, *squares(12, 140), build=False).host
+    assert f">= {8 << 15}" in host
+
+
 def test_kernels_compile() -> None:
     compare(five_points, *squares(12, 140))
     compare(second_rows, *squares(30, 140))
     compare(chosen, *squares(12, 140, arrays=3))
     compare(limited, *squares(14, 140))
-    compare(seven_points, *squares(5, 5, 131))
+    compare(seven_points, *squares(10, 6, 131))
 
 
 def test_values_that_double_are_not_written_out(tmp_path: Path) -> None:

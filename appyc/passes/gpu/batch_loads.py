@@ -32,8 +32,8 @@ from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 from appyc.passes.gpu.lane_expressions import mentions
+from appyc.passes.gpu.loads_ahead import loads_in_advance, made_ahead, with_held
 from appyc.passes.gpu.map_gpu import map_gpu, map_nests
-from appyc.passes.gpu.tile_rows import loads_in_advance, made_ahead, with_held
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext
 

@@ -20,8 +20,8 @@ from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Load, Stmt, Store, Symbol, Update
 from appyc.ir.visit import walk, with_body
+from appyc.passes.gpu.loads_ahead import loads_in_advance, location_of, made_ahead, with_held
 from appyc.passes.gpu.map_gpu import map_nests
-from appyc.passes.gpu.tile_rows import loads_in_advance, location_of, made_ahead, with_held
 from appyc.passes.node_builders import with_private
 from appyc.passes.pass_context import PassContext
 

@@ -5,8 +5,9 @@
             b[i, j] = a[i - 1, j] + a[i + 1, j]             if i + 3 < n - 1:
                                               ->                a_1 = a[i - 1, j]
                                                                 ...
-                                                                a_6 = a[i + 4, j]
+                                                                a_4 = a[i + 2, j]
                                                                 b[i, j] = a_1 + a_3
+                                                                a_5 = a[i + 3, j]
                                                                 ...
                                                                 b[i + 3, j] = a_4 + a_6
                                                             else:
@@ -14,10 +15,11 @@
                                                                     b[i_2, j] = a[i_2 - 1, j] + a[i_2 + 1, j]
 
 The loops around the lanes are tiled, with those sizes that load the least for an element. Loads that are next to each
-other along the lanes count once, since a warp has all of them in a few lines of the cache. All loads of a tile are
-under way before the first is used.
+other along the lanes count once, since a warp has all of them in a few lines of the cache. What the next row needs is
+loaded before a row is computed, so that a thread holds what a few rows need.
 
-Where rows are too short for the lanes of a program, the nest stays as it is: there the lanes are several rows.
+Where rows are too short for the lanes of a program, the nest stays as it is: there the lanes are several rows. So
+it does where there are too few rows for all multiprocessors.
 
 Where conditions only decide the value of a scalar, the bodies choose between values.
 
@@ -27,26 +29,22 @@ bounds that read arrays; nests with a `block` clause.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.block_values import values_behind
 from appyc.ir.blocks import nested
-from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
-    N,
     arrays_read,
     arrays_written,
     contains,
-    map_operands,
     rename,
     scalar_writes,
     scalars_read,
@@ -54,6 +52,14 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.passes.gpu.lane_expressions import mentions
+from appyc.passes.gpu.loads_ahead import (
+    Location,
+    line_of,
+    loads_in_advance,
+    location_of,
+    made_ahead,
+    with_held,
+)
 from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
 from appyc.passes.node_builders import (
@@ -62,7 +68,7 @@ from appyc.passes.node_builders import (
     copy_of,
     iterations_of,
     less,
-    let,
+    product_of_all,
     result_of,
     shifted,
     smaller,
@@ -70,20 +76,24 @@ from appyc.passes.node_builders import (
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
-MOST_COPIES = 8
-MOST_REGISTERS = 64
+MOST_COPIES = 32
+AHEAD = 1
+"""Iterations of the outermost loop of a tile that load before those in front of them store."""
+MOST_REGISTERS = 96
 """The most registers of a thread, of 255, that hold what a tile loads."""
-MOST_NODES = 6000
+MOST_NODES = 24_000
 """The most nodes of all iterations of a tile."""
 MOST_CHOICE = 300
 """The most nodes of a value that conditions choose: values that are read several times are written out each time."""
 FEWEST_ELEMENTS = FEWEST_LANES // 2
 """The fewest elements of a row: shorter rows leave most lanes idle."""
+ENOUGH = 1 << 15
+"""The fewest elements of a nest for each row of a tile: two programs for each multiprocessor."""
 GAIN = 0.9
 """The most that a tile may move for an element, in parts of what is moved without."""
 
-Location: TypeAlias = tuple[Symbol, tuple[LinearForm[Expr], ...]]
-"""An array, and subscripts in normal form."""
+Steps: TypeAlias = Sequence[Sequence[tuple[Stmt, ...]]]
+"""The bodies of a tile, by iterations of its outermost loop."""
 
 
 def tile_rows(fn: Function, ctx: PassContext) -> Function:
@@ -101,11 +111,12 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
         nest, copies = tiled
         decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
         ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
-        if mapping.rows is None:
-            return (nest,)
-        (lanes,) = (loop for loop in mapping.chain if loop.var == mapping.lane)
-        is_long = at_least(iterations_of(lanes), FEWEST_ELEMENTS)
-        return (If(is_long, (nest,), (copy_of(s, names),), loc=s.loc),)
+        counts = {loop.var: iterations_of(loop) for loop in mapping.chain}
+        pays: Expr | None = at_least(product_of_all(list(counts.values())), ENOUGH * copies)
+        if mapping.rows is not None and mapping.lane is not None:
+            pays = both(at_least(counts[mapping.lane], FEWEST_ELEMENTS), pays)
+        assert pays is not None
+        return (If(pays, (nest,), (copy_of(s, names),), loc=s.loc),)
 
     body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
@@ -127,16 +138,22 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
     ):
         return None
     nodes = sum(1 for _ in walk(mapping.body))
-    best, least = None, GAIN * _moved([mapping.body], lane)[0]
+    best, least = None, GAIN * _moved([mapping.body], lane)
     for chosen in product(SIZES, repeat=len(rows)):
         if not 1 < prod(chosen) <= min(MOST_COPIES, MOST_NODES // nodes):
             continue
         sizes = {loop.var: size for loop, size in zip(rows, chosen, strict=True)}
-        copies = _copies(mapping, sizes, names)
-        moved, registers = _moved(copies, lane)
-        if registers <= MOST_REGISTERS and moved < least:
-            best, least = (sizes, copies), moved
-    return None if best is None else (_nest(mapping, *best, names), len(best[1]))
+        steps = _steps(_copies(mapping, sizes, names), chosen)
+        moved = _moved([body for step in steps for body in step], lane)
+        if moved < least and _registers(steps, lane) <= MOST_REGISTERS:
+            best, least = (sizes, steps), moved
+    return None if best is None else (_nest(mapping, *best, names), sum(map(len, best[1])))
+
+
+def _steps(copies: Sequence[tuple[Stmt, ...]], sizes: Sequence[int]) -> Steps:
+    """The copies by iterations of the outermost loop that is tiled."""
+    size = len(copies) // next(size for size in sizes if size > 1)
+    return [copies[at : at + size] for at in range(0, len(copies), size)]
 
 
 def _with_choices(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -182,12 +199,10 @@ def _as_store(stmt: Stmt) -> Stmt:
     return Store(stmt.target, stmt.index, result_of(stmt), stmt.checked, stmt.mask, loc=stmt.loc)
 
 
-def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int]:
-    """Bytes that a tile moves for an element, and the registers that hold what it loads."""
+def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> float:
+    """Bytes that a tile moves for an element."""
     loads = {location_of(load) for body in copies for load in _loads_of_rows(body) if mentions(load, {lane})}
-    lines = {
-        (array, tuple(LinearForm(i.terms) if lane in _symbols(i) else i for i in at)) for array, at in loads
-    }
+    lines = {line_of(location, lane) for location in loads}
     body = copies[0]
     written = arrays_written(body)
     others = [
@@ -195,19 +210,39 @@ def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int
         for n in walk(body)
         if is_access(n) and array_of(n) in written and not (isinstance(n, Load) and location_of(n) in loads)
     ]
-    return (
-        sum(array.dtype.itemsize for array, _ in lines) / len(copies)
-        + sum(array_of(n).dtype.itemsize * (2 if isinstance(n, Update) else 1) for n in others),
-        sum(max(array.dtype.itemsize // 4, 1) for array, _ in loads),
+    return sum(array.dtype.itemsize for array, _ in lines) / len(copies) + sum(
+        array_of(n).dtype.itemsize * (2 if isinstance(n, Update) else 1) for n in others
     )
 
 
-def location_of(load: Load) -> Location:
-    return load.array, tuple(map(linear_form, load.index))
+def _loads_by_step(steps: Steps, lane: Symbol) -> list[list[Load]]:
+    """What each step of a tile is the first to need. Loads from the same lines of the cache are made together."""
+    out: list[list[Load]] = [[] for _ in steps]
+    first: dict[Location, int] = {}
+    for at, step in enumerate(steps):
+        for load in (load for body in step for load in _loads_of_rows(body)):
+            out[first.setdefault(line_of(location_of(load), lane), at)].append(load)
+    return out
 
 
-def _symbols(form: LinearForm[Expr]) -> set[Symbol]:
-    return scalars_read(tuple(form.terms))
+def _registers(steps: Steps, lane: Symbol) -> int:
+    """The most registers that hold what a tile has loaded."""
+    loads = _loads_by_step(steps, lane)
+    first = {location_of(n): at for at, here in enumerate(loads) for n in here if mentions(n, {lane})}
+    last = {
+        location_of(load): at
+        for at, step in enumerate(steps)
+        for body in step
+        for load in _loads_of_rows(body)
+    }
+    return max(
+        sum(
+            max(location[0].dtype.itemsize // 4, 1)
+            for location, begin in first.items()
+            if begin - AHEAD <= at <= last[location]
+        )
+        for at in range(len(steps))
+    )
 
 
 def _loads_of_rows(body: tuple[Stmt, ...]) -> Iterator[Load]:
@@ -222,46 +257,16 @@ def _loads_of_rows(body: tuple[Stmt, ...]) -> Iterator[Load]:
     return loads_in_advance(body, once)
 
 
-def loads_in_advance(body: tuple[Stmt, ...], ahead: Collection[Symbol] = ()) -> Iterator[Load]:
-    """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads.
-    ahead: written arrays that count as such."""
-    written, own = arrays_written(body).difference(ahead), scalars_written(body)
-
-    def is_plain(load: Load) -> bool:
-        is_affine = not mentions(load, own) and not contains(load.index, Load)
-        in_parts = load.dtype.is_complex  # each part is loaded where it is used
-        return not load.checked and load.array not in written and is_affine and not in_parts
-
-    for stmt in body:
-        yield from (n for n in evaluated_always(stmt) if isinstance(n, Load) and is_plain(n))
-
-
-def made_ahead(loads: Iterable[Load], names: NameSupply, out: list[Stmt]) -> dict[Location, Symbol]:
-    """The scalars that hold what is loaded, each of them once, in `out`."""
-    held: dict[Location, Symbol] = {}
-    for load in loads:
-        if (location := location_of(load)) not in held:
-            held[location] = let(load.array.name, load, names, out).symbol
-    return held
-
-
-def with_held(node: N, held: Mapping[Location, Symbol]) -> N:
-    """The node, with those scalars instead of loads."""
-
-    def rule(part: Expr) -> Expr:
-        found = held.get(location_of(part)) if isinstance(part, Load) else None
-        return with_held(part, held) if found is None else Var(found, loc=part.loc)
-
-    return map_operands(node, rule)
-
-
-def _nest(
-    mapping: GridMapping, sizes: Mapping[Symbol, int], copies: list[tuple[Stmt, ...]], names: NameSupply
-) -> For:
+def _nest(mapping: GridMapping, sizes: Mapping[Symbol, int], steps: Steps, names: NameSupply) -> For:
     loc = mapping.chain[-1].loc
     tile: list[Stmt] = []
-    held = made_ahead((load for body in copies for load in _loads_of_rows(body)), names, tile)
-    tile += [with_held(stmt, held) for body in copies for stmt in body]
+    assert mapping.lane is not None
+    held: dict[Location, Symbol] = {}
+    loads = _loads_by_step(steps, mapping.lane)
+    for at, step in enumerate(steps):
+        ahead = loads[at + AHEAD if at else 0 : at + AHEAD + 1]
+        held |= made_ahead((load for loads_of_step in ahead for load in loads_of_step), names, tile)
+        tile += [with_held(stmt, held) for body in step for stmt in body]
     whole: Expr | None = None
     fresh = {var: names.fresh(var.name, var.type) for var, size in sizes.items() if size > 1}
     rest = again(mapping.body, {var: Var(own, loc=loc) for var, own in fresh.items()}, names)
