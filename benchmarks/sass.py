@@ -106,7 +106,7 @@ def counts(instructions: list[Instruction]) -> Counts:
 
 def _without_calls(instructions: list[Instruction]) -> list[Instruction]:
     """Those that are executed for most arguments: neither functions, which are at the end, nor what is jumped over with
-    their calls."""
+    their calls. What is jumped over with the loop around a call is executed."""
     calls = [(i.address, target) for i in instructions if (target := _target(i, "CALL")) is not None]
     if not calls:
         return instructions
@@ -114,9 +114,15 @@ def _without_calls(instructions: list[Instruction]) -> list[Instruction]:
     regions = [
         (i.address, target) for i in instructions if (target := _target(i, "BSSY") or _target(i)) is not None
     ]
+    loops = [(first, last) for last, first in regions if first < last]
     left_out = []
     for call, _ in calls:
-        around = [(first, last) for first, last in regions if first < call < last]
+        looped = [(first, last) for first, last in loops if first <= call <= last]
+        around = [
+            (first, last)
+            for first, last in regions
+            if first < call < last and not any(first < a and b < last for a, b in looped)
+        ]
         left_out += [max(around)] if around else []
     return [i for i in instructions if i.address < end and not any(a < i.address < b for a, b in left_out)]
 

@@ -62,6 +62,14 @@ def matrix_vector(a, x):
     return a @ x
 
 
+def pairs(x, y, force):
+    for i in range(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[0]):
+            total += y[j] / np.sqrt((x[j] - x[i]) ** 2 + 1.0)
+        force[i] = total
+
+
 def rank_two(a, u, v, x, y):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -147,6 +155,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (limited_rows, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
     (matrix_vector, [plane(4096, 4096), np.zeros(4096)]),
+    (pairs, [np.zeros(8192), np.zeros(8192), np.zeros(8192)]),
     (rank_two, [plane(2048, 2048), *(np.zeros(2048) for _ in range(4))]),
     (column_sums, [plane(2048, 2048), np.zeros(2048)]),
     (channel_means, [np.zeros((8, 128, 128, 64))]),
@@ -229,6 +238,16 @@ def test_of_two_versions_that_of_programs_at_no_edge_counts() -> None:
 def test_a_branch_without_versions_counts_whole() -> None:
     found = counts(listing("BRA 0x20", "LDG .E R4, [R2]", "STG .E [R2], R4", "EXIT now"))
     assert (found.issued, found.loaded, found.stored) == (4, 4, 4)
+
+
+def test_a_loop_counts_that_is_jumped_over_with_a_call_in_it() -> None:
+    found = counts(
+        listing(
+            "BRA 0x70", "LDG .E.64 R4, [R2]", "BRA 0x50", "DADD R4, R4, R6", "BRA 0x10",
+            "CALL .REL.NOINC 0x80", "BRA 0x30", "EXIT now", "DFMA R2, R3", "RET now",
+        )
+    )  # fmt: skip
+    assert (found.doubles, found.loaded, found.in_loop) == (1, 8, True)
 
 
 def test_calls_for_few_arguments_and_tables_do_not_count() -> None:
