@@ -263,3 +263,38 @@ def test_overflow_behind_stores_names_the_line():
     ) as raised:
         appyc.jit(cache=False)(stored)(np.zeros(40))
     assert "f *= i + 2" in "".join(raised.value.__notes__)
+
+
+def rotations(a, out):
+    for i in range(a.shape[0]):
+        x, y = 39797, 0
+        for k in range(16):
+            if a[i] > k:
+                x, y = x - (y >> k), y + (x >> k)
+            else:
+                x, y = x + (y >> k), y - (x >> k)
+        out[i] = x
+
+
+def many_rotations(a, out):
+    for i in range(a.shape[0]):
+        x, y = 39797, 0
+        for k in range(1600):
+            x, y = x - (y >> k % 8), y + (x >> k % 8)
+        out[i] = x
+
+
+def test_few_iterations_are_analysed_one_by_one():
+    assert traps(checked(rotations, np.zeros(4), np.zeros(4, np.int64))) == []
+    assert traps(checked(many_rotations, np.zeros(4), np.zeros(4, np.int64))) == ["-", "+"]
+
+
+def test_a_difference_traps_alone():
+    def differences(out, y):
+        s = 1
+        for i in range(out.shape[0]):
+            s = s * 3
+            s -= y
+            out[i] = s
+
+    assert traps(checked(differences, np.zeros(4, np.int64), 3)) == ["*", "-"]

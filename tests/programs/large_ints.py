@@ -244,3 +244,41 @@ def states_in_a_list(n):
         seen ^= state[0]
         drawn.append((state[0] + state[3]) & M)
     return seen, state, drawn
+
+
+@PROGRAMS.on(np.zeros(1, np.int64), -(2**63))
+@PROGRAMS.on(np.zeros(1, np.int64), 2**63 - 1)
+def differences(out, y):
+    s = -1
+    for k in range(out.shape[0]):
+        out[k] = k
+        s -= y
+    t = -1 - y
+    return s, t
+
+
+@PROGRAMS.on(ints(9, lo=-65536, hi=65537), np.zeros(9, np.int64))
+def rotated(angles, out):
+    for i in range(len(angles)):
+        x, y, z = 39797, 0, int(angles[i])
+        for k in range(16):
+            if z >= 0:
+                x, y, z = x - (y >> k), y + (x >> k), z - (65536 >> k)
+            else:
+                x, y, z = x + (y >> k), y - (x >> k), z + (65536 >> k)
+        out[i] = x
+
+
+@PROGRAMS.on(3, np.zeros(4, np.int64))
+@PROGRAMS.on(2**40, np.zeros(4, np.int64))
+def doubled_in_turn(n, out):
+    s = n
+    for k in range(4):
+        if k == 2 and s < 0:
+            continue
+        for j in range(3, 0, -1):
+            s = s * 2 + j
+            if s > 2**45:
+                break
+        out[k] = s
+    return s

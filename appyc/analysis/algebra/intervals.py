@@ -39,6 +39,9 @@ MAX_BOXES = 8
 ROUNDS = 3
 """How often bounds are widened to the next step before they are dropped."""
 
+FEW_TRIPS = 32
+"""A loop of no more iterations is analysed iteration by iteration."""
+
 WORK = 64
 """How often `reachable_values` looks at each node, on average, before all loops are widened to the limits at once."""
 
@@ -237,6 +240,9 @@ class Intervals:
 
     def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
+        values = self.few_values(loop, boxes) if isinstance(loop, ir.For) else None
+        if isinstance(loop, ir.For) and values is not None:
+            return self._one_by_one(loop, values, boxes)
         outer, self.jumps = self.jumps, _Jumps()
         inside = self.iterations(loop, boxes) if isinstance(loop, ir.For) else None
         if isinstance(loop, ir.For):
@@ -269,6 +275,32 @@ class Intervals:
         if isinstance(loop, ir.While):
             ends = _where(loop.cond, False, self.at_head(loop, ends))
         left = self.limited([*ends, *self.jumps.breaks])
+        self.jumps = outer
+        return left
+
+    def few_values(self, loop: ir.For, boxes: list[Box]) -> range | None:
+        """The values of a loop's variable, where these are known, few, and no work is left undone for them."""
+        first, end = ({self.bounds(e, box) for box in boxes} for e in (loop.lo, loop.hi))
+        if len(first) != 1 or len(end) != 1 or any(low != high for low, high in (*first, *end)):
+            return None
+        values = range(first.pop()[0], end.pop()[0], loop.step)
+        is_cheap = (
+            len(values) <= FEW_TRIPS and len(values) * len(list(statements(loop.body))) <= self.work // 16
+        )
+        return values if is_cheap else None
+
+    def _one_by_one(self, loop: ir.For, values: range, boxes: list[Box]) -> list[Box]:
+        """The boxes behind a loop whose iterations are looked at in turn: nothing is widened."""
+        outer, self.jumps = self.jumps, _Jumps()
+        seen = list(boxes)
+        for value in values:
+            self.jumps.continues = []
+            inside = self.entered(loop, self.at_head(loop, boxes), (value, value))
+            boxes = self.limited([*self.block(loop.body, inside), *self.jumps.continues])
+            boxes = [with_bounds(box, loop.var, None) for box in boxes]
+            seen += boxes
+        self.at[id(loop)] = self.limited([*self.at.get(id(loop), ()), *seen])
+        left = self.limited([*boxes, *self.jumps.breaks])
         self.jumps = outer
         return left
 

@@ -168,7 +168,14 @@ def _emit_scalar_update(ctx: FunctionContext, stmt: ir.Update) -> None:
     if stmt.atomic and stmt.target in ctx.behind_pointer:
         _emit_atomic(ctx, stmt, name, value)
     elif stmt.trap:
-        ctx.writer.line(f"{name} = {checked(ctx, stmt.op, name, value, stmt.loc)};")
+        op = stmt.op
+        match stmt.value:
+            case ir.Binary("-", ir.Const(value=0), term, trap=True) if op == "+":
+                op, value = (
+                    "-",
+                    expression(ctx, term),
+                )  # `0 - term` may leave 64 bits where the difference does not
+        ctx.writer.line(f"{name} = {checked(ctx, op, name, value, stmt.loc)};")
     elif _has_compound_assignment(stmt):
         ctx.writer.line(f"{name} {stmt.op}= {value};")
     else:

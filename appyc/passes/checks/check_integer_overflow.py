@@ -165,6 +165,10 @@ class _Marking:
                 minus = ir.Binary("-", integer(0, e.loc), new.lhs, True, True, loc=e.loc)
                 is_one = ir.Compare("==", new.rhs, integer(-1, e.loc), loc=e.loc)
                 return ir.Select(is_one, minus, new, loc=e.loc)
+            case ir.Binary("+", lhs, ir.Binary("-", ir.Const(value=0), term, trap=True)) if traps:
+                return ir.Binary(
+                    "-", lhs, term, True, True, loc=e.loc
+                )  # whose negation alone may leave 64 bits
             case ir.Binary(op=op) if traps is not None and op != "//" and new.trap is not traps:
                 return replace(new, trap=traps)
             case ir.Unary() if traps:
