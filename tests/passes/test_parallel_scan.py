@@ -139,6 +139,13 @@ def test_the_loop_stays_for_a_short_run():
     assert loop.mode is LoopMode.SEQUENTIAL
 
 
+@pytest.mark.parametrize(("trips", "is_cut"), [(15, False), (16, True)])
+def test_a_loop_of_few_iterations_is_left_alone(trips, is_cut, monkeypatch):
+    monkeypatch.setattr("appyc.passes.parallelise.parallel_scan.MIN_CHUNK", 1024)
+    fn = p.function(assign(s, 1.0), for_(i, 0, trips, [*total]), results=(s,))
+    assert is_chunked(after(fn)) == is_cut
+
+
 def test_linear_steps_are_kept_for_lanes_only_where_they_were_tested():
     fn = after(function(*linear))
     handed = {loop.var: loop.scans for loop in loops_of(fn.body) if loop.scans}
