@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from appyc.ir import visit
 from appyc.ir.nodes import Assign, Expr, For, Load, Symbol
-from appyc.ir.visit import (
-    arrays_written,
-    scalar_reads,
-    scalar_writes,
-    scalars_read,
-    scalars_written,
-    substitute,
-    walk,
-)
 
 
 class Recomputable:
@@ -26,23 +18,23 @@ class Recomputable:
 
     def __init__(self, loop: For, size: int) -> None:
         """size: the most nodes of a value."""
-        self.arrays = arrays_written(loop.body)
-        writers = Counter(symbol for stmt in loop.body for symbol in scalars_written(stmt))
+        self.arrays = visit.arrays_written(loop.body)
+        writers = Counter(symbol for stmt in loop.body for symbol in visit.scalars_written(stmt))
         self.written = frozenset(writers)
-        self.reads = Counter(scalar_reads(loop.body))
-        self.writes = Counter(scalar_writes(loop.body))
+        self.reads = Counter(visit.scalar_reads(loop.body))
+        self.writes = Counter(visit.scalar_writes(loop.body))
         self.values: dict[Symbol, Expr] = {}
         self.around: dict[Symbol, Expr] = {}
         read: set[Symbol] = set()
         for stmt in loop.body:
             if isinstance(stmt, Assign) and writers[stmt.target] == 1:
                 value = self.of(stmt.value)
-                if value is not None and sum(1 for _ in walk(value)) <= size:
+                if value is not None and sum(1 for _ in visit.walk(value)) <= size:
                     (self.around if stmt.target in read else self.values)[stmt.target] = value
-            read |= scalars_read(stmt)
+            read |= visit.scalars_read(stmt)
 
     def of(self, expr: Expr) -> Expr | None:
         """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
-        value = substitute(expr, self.values)
-        loads = {n.array for n in walk(value) if isinstance(n, Load)}
-        return None if loads & self.arrays or scalars_read(value) & self.written else value
+        value = visit.substitute(expr, self.values)
+        loads = {n.array for n in visit.walk(value) if isinstance(n, Load)}
+        return None if loads & self.arrays or visit.scalars_read(value) & self.written else value

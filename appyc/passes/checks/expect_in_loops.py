@@ -24,22 +24,12 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.affine import LinearForm, difference, linear_form, terms_with, written
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    loops_of,
-    rewrite_all,
-    scalar_reads,
-    scalar_writes,
-    scalars_read,
-    substitute,
-    walk,
-)
 from appyc.passes.node_builders import conjunction, has_iterations, let, truth
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
@@ -54,15 +44,17 @@ MAX_TESTS = 24
 
 def expect_in_loops(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with two versions of such loops."""
-    if ctx.options.on_gpu or not any(contains(loop, ir.Likely) for loop in loops_of(fn.body)):
+    if ctx.options.on_gpu or not any(visit.contains(loop, ir.Likely) for loop in visit.loops_of(fn.body)):
         return fn
     names = NameSupply.after(fn)
-    reads = Counter(scalar_reads(fn.body))
+    reads = Counter(visit.scalar_reads(fn.body))
 
     def rule(stmt: ir.Stmt) -> list[ir.Stmt] | None:
-        if not isinstance(stmt, ir.For) or not contains(stmt, ir.Likely):
+        if not isinstance(stmt, ir.For) or not visit.contains(stmt, ir.Likely):
             return None
-        own = {symbol for symbol, count in Counter(scalar_reads(stmt)).items() if count == reads[symbol]}
+        own = {
+            symbol for symbol, count in Counter(visit.scalar_reads(stmt)).items() if count == reads[symbol]
+        }
         return _versions(stmt, own, ctx, names)
 
     return replace(fn, body=replace_outermost(fn.body, rule))
@@ -70,7 +62,7 @@ def expect_in_loops(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSupply) -> list[ir.Stmt] | None:
     """own: the scalars that nothing outside the loop reads."""
-    if any(map(is_asked, loops_of(loop))) or sum(1 for _ in walk(loop)) > MAX_NODES:
+    if any(map(is_asked, visit.loops_of(loop))) or sum(1 for _ in visit.walk(loop)) > MAX_NODES:
         return None
     before: list[ir.Stmt] = []
     lo, hi = (e if is_invariant(e, set()) else let("bound", e, names, before) for e in loop.bounds)
@@ -85,7 +77,7 @@ def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSu
         return truth(True, node.loc) if isinstance(node, ir.Likely) and node in found.known else folded(node)
 
     slow = ctx.copied(loop, names)
-    fast = replace(loop, body=rewrite_all(rewrite_all(loop.body, found.without_tests), rule))
+    fast = replace(loop, body=visit.rewrite_all(visit.rewrite_all(loop.body, found.without_tests), rule))
     return [*before, ir.If(conjunction(found.tests), (*found.moved, fast), (slow,), loc=loop.loc)]
 
 
@@ -99,8 +91,8 @@ class _Expected:
 
     def __init__(self, loop: ir.For, own: Set[ir.Symbol]) -> None:
         self.changed, self.own = changed_in(loop), own
-        self.stored = arrays_written(loop) | self.changed
-        self.writes = Counter(scalar_writes(loop))
+        self.stored = visit.arrays_written(loop) | self.changed
+        self.writes = Counter(visit.scalar_writes(loop))
         self.seen: set[ir.Symbol] = set()
         self.tests: list[ir.Expr] = []
         self.known: set[ir.Likely] = set()
@@ -117,13 +109,13 @@ class _Expected:
         for stmt in body:
             match stmt:
                 case ir.For():
-                    self.seen |= scalars_read(stmt.bounds)
+                    self.seen |= visit.scalars_read(stmt.bounds)
                     if not self.read(stmt.body, (*loops, stmt)):
                         return False
                     continue
                 case ir.Assign() if self._is_fixed(stmt) and self._is_reached(stmt, loops):
                     self.moved.append(stmt)
-                    self.values[stmt.target] = substitute(stmt.value, self.values)
+                    self.values[stmt.target] = visit.substitute(stmt.value, self.values)
                     self.changed.discard(stmt.target)
                     continue
                 case ir.If(cond=cond):
@@ -131,7 +123,7 @@ class _Expected:
                         return False
                     if all(isinstance(s, ir.Fail) for s in stmt.then) and not stmt.orelse:
                         self._expect_none(cond, loops)
-                    elif contains(stmt, ir.Fail | ir.BoundsCheck):
+                    elif visit.contains(stmt, ir.Fail | ir.BoundsCheck):
                         self.is_safe = False
                 case ir.While():
                     self.is_safe = False
@@ -139,7 +131,7 @@ class _Expected:
                     if not self._ask(stmt, loops):
                         return False
                     self.is_safe = self.is_safe and not isinstance(stmt, ir.BoundsCheck)
-            self.seen |= scalars_read(stmt)
+            self.seen |= visit.scalars_read(stmt)
         return True
 
     def _is_fixed(self, stmt: ir.Assign) -> bool:
@@ -152,7 +144,7 @@ class _Expected:
     def _is_reached(self, stmt: ir.Assign, loops: Sequence[ir.For]) -> bool:
         """Whether an assignment that reads memory is executed where the tests hold: in a loop without iterations
         nothing shows that the element is there. Adds tests of the loops' iterations."""
-        if not contains(stmt.value, ir.Load):
+        if not visit.contains(stmt.value, ir.Load):
             return True
         bounds = [bound for loop in loops for bound in loop.bounds]
         if not is_invariant(bounds, self.changed):
@@ -162,7 +154,7 @@ class _Expected:
 
     def _ask(self, node: ir.Node, loops: Sequence[ir.For]) -> bool:
         """Notes the likely conditions of a statement; False if one cannot be stated."""
-        for cond in walk(node):
+        for cond in visit.walk(node):
             if not isinstance(cond, ir.Likely) or cond in self.known:
                 continue
             tests = _in_front(cond.arg, loops, self.changed)
@@ -185,7 +177,7 @@ class _Expected:
 
     def _require(self, tests: Sequence[ir.Expr]) -> None:
         for test in tests:
-            inlined = substitute(test, self.values)
+            inlined = visit.substitute(test, self.values)
             if inlined not in self.tests:
                 self.tests.append(inlined)
 

@@ -31,24 +31,13 @@ from dataclasses import dataclass, replace
 from appyc.analysis.accesses.uses import Uses
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    contains,
-    rename,
-    rewrite,
-    scalars_read,
-    scalars_written,
-    substitute,
-    symbols_of,
-    walk,
-)
 from appyc.passes.checks.lengths import tested
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes, perfect_chain
 from appyc.passes.node_builders import fresh_variables, integer, trip_count
@@ -119,13 +108,13 @@ class _RowsOnChip:
 
     def _temporaries(self, nest: ir.For, before: Sequence[ir.Stmt]) -> list[ir.Alloc]:
         """Arrays made before the nest, in the same block, that only the nest touches."""
-        inside = symbols_of(nest)
+        inside = visit.symbols_of(nest)
         out: list[ir.Alloc] = []
         for number, stmt in enumerate(before):
             if not isinstance(stmt, ir.Alloc) or stmt.array not in inside or stmt.array.dtype.is_complex:
                 continue
-            changed = scalars_read(stmt.shape) & scalars_written(before[number:])
-            if not changed and not arrays_read(stmt.shape) and _is_seen_by(nest, stmt.array, self.fn):
+            changed = visit.scalars_read(stmt.shape) & visit.scalars_written(before[number:])
+            if not changed and not visit.arrays_read(stmt.shape) and _is_seen_by(nest, stmt.array, self.fn):
                 out.append(stmt)
         return out
 
@@ -154,16 +143,16 @@ class _RowsOnChip:
                 case _:
                     return node
 
-        return rename(rewrite(row.nest, rule), fresh)
+        return visit.rename(visit.rewrite(row.nest, rule), fresh)
 
 
 def _is_seen_by(nest: ir.For, array: ir.Symbol, fn: ir.Function) -> bool:
     """Whether the array is local to the nest: no other statement uses it or its shape, and it is not returned."""
     if any(r.value == array for r in fn.results):
         return False
-    if any(isinstance(n, ir.Extent) and n.array == array for n in walk(fn)):
+    if any(isinstance(n, ir.Extent) and n.array == array for n in visit.walk(fn)):
         return False
-    return len(Uses.of(fn).by_array[array]) == sum(is_access_to(n, array) for n in walk(nest))
+    return len(Uses.of(fn).by_array[array]) == sum(is_access_to(n, array) for n in visit.walk(nest))
 
 
 def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
@@ -173,7 +162,7 @@ def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     loops = tuple(stmt for stmt in body if isinstance(stmt, ir.For))
     if len(loops) < 2 or any(loop.last or _is_asked(loop) for loop in around):
         return None
-    inside = {*chain, *scalars_written(nest)}
+    inside = {*chain, *visit.scalars_written(nest)}
     own = tuple(stmt for stmt in body if isinstance(stmt, ir.Alloc))
     if not all(_is_uniform(stmt) for stmt in body if not isinstance(stmt, ir.For | ir.Alloc)):
         return None
@@ -183,7 +172,7 @@ def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     if any(a.array.dtype.is_complex or _axis(a.array, loops, (), nest) is None for a in own):
         return None
     made = tuple(a for a in temporaries if _axis(a.array, loops, chain, nest) is not None)
-    gains = made or own or (not _splits(nest, loops) and _reads_again(loops, arrays_written(nest)))
+    gains = made or own or (not _splits(nest, loops) and _reads_again(loops, visit.arrays_written(nest)))
     return _Row(nest, chain, loops, made, own) if gains else None
 
 
@@ -195,7 +184,7 @@ def _is_asked(loop: ir.For) -> bool:
 def _splits(nest: ir.For, loops: Sequence[ir.For]) -> bool:
     """Whether nothing but sums is computed, each by a lane of its own that goes along the row: `split_reductions` has
     more lanes, and these load adjacent elements."""
-    return map_gpu(nest).lane is not None and not any(arrays_written(loop.body) for loop in loops)
+    return map_gpu(nest).lane is not None and not any(visit.arrays_written(loop.body) for loop in loops)
 
 
 def _range(loop: ir.For) -> tuple[ir.Expr, ir.Expr, int]:
@@ -217,7 +206,7 @@ def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
     """Whether lanes may run all of a loop at once, as many as the host knows."""
     if not may_be_lanes(loop) or loop.scans or loop.last or _is_asked(loop):
         return False
-    return not contains(loop.body, ir.For | ir.While | ir.Alloc) and is_invariant(loop.bounds, inside)
+    return not visit.contains(loop.body, ir.For | ir.While | ir.Alloc) and is_invariant(loop.bounds, inside)
 
 
 def _axis(array: ir.Symbol, loops: Sequence[ir.For], chain: Sequence[ir.Symbol], nest: ir.For) -> int | None:
@@ -226,7 +215,7 @@ def _axis(array: ir.Symbol, loops: Sequence[ir.For], chain: Sequence[ir.Symbol],
     found: set[int] = set()
     seen = 0
     for loop in loops:
-        for node in walk(loop.body):
+        for node in visit.walk(loop.body):
             if not is_access_to(node, array):
                 continue
             seen += 1
@@ -236,7 +225,7 @@ def _axis(array: ir.Symbol, loops: Sequence[ir.For], chain: Sequence[ir.Symbol],
             if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
                 return None
             found.add(named.index(loop.var))
-    everywhere = sum(is_access_to(n, array) for n in walk(nest))
+    everywhere = sum(is_access_to(n, array) for n in visit.walk(nest))
     return found.pop() if len(found) == 1 and seen == everywhere else None
 
 
@@ -245,9 +234,9 @@ def _reads_again(loops: Sequence[ir.For], written: set[ir.Symbol]) -> bool:
     seen: set[tuple[ir.Symbol, tuple[ir.Expr, ...]]] = set()
     for loop in loops:
         here: dict[ir.Symbol, ir.Expr] = {loop.var: ir.Var(loops[0].var, loc=loop.loc)}
-        loads = [n for n in walk(loop.body) if isinstance(n, ir.Load) and n.array not in written]
-        along = [n for n in loads if loop.var in scalars_read(n.index)]
-        mine = {(n.array, tuple(substitute(index, here) for index in n.index)) for n in along}
+        loads = [n for n in visit.walk(loop.body) if isinstance(n, ir.Load) and n.array not in written]
+        along = [n for n in loads if loop.var in visit.scalars_read(n.index)]
+        mine = {(n.array, tuple(visit.substitute(index, here) for index in n.index)) for n in along}
         if mine & seen:
             return True
         seen |= mine

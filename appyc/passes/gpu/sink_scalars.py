@@ -20,36 +20,27 @@ from functools import partial
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.blocks import map_blocks, nested, perfect_nest
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    contains,
-    loops_of,
-    scalar_reads,
-    scalar_writes,
-    scalars_read,
-    scalars_written,
-    walk,
-    with_loops,
-)
 from appyc.passes.pass_context import PassContext
 
 
 def sink_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such scalars in the loops that read them."""
-    if not ctx.options.on_gpu or not ctx.options.auto or not any(loops_of(fn.body)):
+    if not ctx.options.on_gpu or not ctx.options.auto or not any(visit.loops_of(fn.body)):
         return fn
     sinking = _Sinking(fn, ctx.legality(fn))
     sunk = replace(fn, body=sinking.block(fn.body, in_loop=False))
     if not sinking.nests:
         return fn
     changed = Legality.of(sunk)
-    loops = {loop.var: loop for loop in loops_of(sunk.body)}
+    loops = {loop.var: loop for loop in visit.loops_of(sunk.body)}
     stay = {
         nest: written for nest, (free, written) in sinking.nests.items()
         if not all(changed.judge(loops[var]).may_run_in_any_order for var in free)
     }  # fmt: skip
-    return with_loops(sunk, stay)
+    return visit.with_loops(sunk, stay)
 
 
 class _Sinking:
@@ -57,9 +48,9 @@ class _Sinking:
 
     def __init__(self, fn: ir.Function, legality: Legality) -> None:
         self.legality = legality
-        self.reads = Counter(scalar_reads(fn))
+        self.reads = Counter(visit.scalar_reads(fn))
         self.reads.update(r.value for r in fn.results if isinstance(r.value, ir.Symbol))
-        self.writes = Counter([*scalar_writes(fn.body), *fn.params])
+        self.writes = Counter([*visit.scalar_writes(fn.body), *fn.params])
         self.nests: dict[ir.Symbol, tuple[tuple[ir.Symbol, ...], tuple[ir.Stmt, ...]]] = {}
 
     def block(self, body: tuple[ir.Stmt, ...], *, in_loop: bool) -> tuple[ir.Stmt, ...]:
@@ -92,15 +83,15 @@ class _Sinking:
         """Whether a statement right before the nest, and before what is moved already, may be moved too."""
         if not isinstance(stmt, ir.Assign) or self.writes[stmt.target] != 1 or may_raise(stmt):
             return False
-        inside = Counter(scalar_reads((nest, *moved)))[stmt.target]
-        reads_arrays = contains(stmt.value, ir.Load)
+        inside = Counter(visit.scalar_reads((nest, *moved)))[stmt.target]
+        reads_arrays = visit.contains(stmt.value, ir.Load)
         bounds = [bound for loop in perfect_nest(nest) for bound in loop.bounds]
         return (
             0 < inside == self.reads[stmt.target]
             and (in_loop or reads_arrays)
             and _is_cheap(stmt.value)
-            and stmt.target not in scalars_read(bounds)
-            and not scalars_read(stmt.value) & scalars_written(nest)
+            and stmt.target not in visit.scalars_read(bounds)
+            and not visit.scalars_read(stmt.value) & visit.scalars_written(nest)
         )
 
 
@@ -108,5 +99,5 @@ def _is_cheap(value: ir.Expr) -> bool:
     """Whether it takes all lanes little to compute what one value serves."""
     return all(
         isinstance(n, ir.Var | ir.Const | ir.Load | ir.Unary | ir.Binary | ir.Cast | ir.Extent)
-        for n in walk(value)
+        for n in visit.walk(value)
     )

@@ -35,22 +35,11 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.affine import coefficient, distance, excess
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, Layout
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    loops_of,
-    rename,
-    scalars_read,
-    scalars_written,
-    substitute,
-    symbols_of,
-    walk,
-    with_loops,
-)
 from appyc.passes.loop_ops.nests import is_rounding
 from appyc.passes.node_builders import filling, integer, larger, result_of, shifted, start_of_sum, trip_count
 from appyc.passes.pass_context import PassContext
@@ -64,7 +53,7 @@ def interchange_recurrences(fn: ir.Function, ctx: PassContext) -> ir.Function:
     if not ctx.options.auto or ctx.options.on_gpu:
         return fn
     names, new = NameSupply.after(fn), {}
-    for loop in loops_of(fn.body):
+    for loop in visit.loops_of(fn.body):
         found = _recurrence(loop)
         if found is None or (ctx.options.exact and found.rounds) or not found.is_legal(ctx.legality(fn)):
             continue
@@ -72,7 +61,7 @@ def interchange_recurrences(fn: ir.Function, ctx: PassContext) -> ir.Function:
         ctx.remark(
             loop.loc, f"{named(loop)} adds each element to those behind it: rows are walked, not columns"
         )
-    return with_loops(fn, new)
+    return visit.with_loops(fn, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +126,13 @@ class _Recurrence:
         inner, loc = self.inner, self.inner.loc
         var = names.fresh(self.outer.var.name, self.outer.var.dtype)
         there = ir.Var(var, loc=loc)
-        *before, update = substitute(inner.body, {inner.var: k, self.outer.var: there})
+        *before, update = visit.substitute(inner.body, {inner.var: k, self.outer.var: there})
         assert isinstance(update, ir.Update)
         at = (trip_count(self.outer.lo, there, 1),)
         total = result_of(replace(update, target=row, index=at, checked=False))
         body = (*before, ir.Store(row, at, total, checked=False, loc=loc))
-        own = {s: names.fresh(s.name, s.dtype) for s in scalars_written(body)}
-        return ir.For(var, first, self.outer.hi, 1, rename(body, own), loc=loc)
+        own = {s: names.fresh(s.name, s.dtype) for s in visit.scalars_written(body)}
+        return ir.For(var, first, self.outer.hi, 1, visit.rename(body, own), loc=loc)
 
 
 def _recurrence(outer: ir.For) -> _Recurrence | None:
@@ -152,14 +141,14 @@ def _recurrence(outer: ir.For) -> _Recurrence | None:
     if (
         outer.step != 1
         or len(loops) != 1
-        or contains(outer.body, ir.While | ir.Alloc | ir.Break | ir.Continue)
+        or visit.contains(outer.body, ir.While | ir.Alloc | ir.Break | ir.Continue)
     ):
         return None
     inner = outer.body[loops[0]]
     assert isinstance(inner, ir.For)
     if inner.step != 1 or outer.clauses is not None or inner.clauses is not None or may_raise(outer):
         return None
-    if len(loops_of(outer.body)) != 1 or not isinstance(update := inner.body[-1], ir.Update):
+    if len(visit.loops_of(outer.body)) != 1 or not isinstance(update := inner.body[-1], ir.Update):
         return None
     behind = distance(inner.hi, outer.var)
     ahead = excess(outer.lo, inner.lo)
@@ -173,36 +162,41 @@ def _operands_move(found: _Recurrence) -> bool:
     """Whether the reduction combines straight-line expressions of j, k and what the outer loop does not change."""
     outer, inner, update = found.outer, found.inner, found.update
     *before, _ = inner.body
-    if update.index or update.mask is not None or update.trap or contains(update.value, ir.Draw | ir.Call):
+    if (
+        update.index
+        or update.mask is not None
+        or update.trap
+        or visit.contains(update.value, ir.Draw | ir.Call)
+    ):
         return False
     bounds = (inner.lo, outer.lo, outer.hi)
-    if contains(bounds, ir.Load):
+    if visit.contains(bounds, ir.Load):
         return False  # they are evaluated again, when it may be another element
-    known = scalars_read(bounds)
-    changed = scalars_written(outer.body)
+    known = visit.scalars_read(bounds)
+    changed = visit.scalars_written(outer.body)
     for stmt in before:
         if not isinstance(stmt, ir.Assign):
             return False
-        known |= scalars_read(stmt.value) & (changed - {inner.var})
+        known |= visit.scalars_read(stmt.value) & (changed - {inner.var})
         changed -= {stmt.target}
-    known |= scalars_read(update.value) & (changed - {inner.var})
-    own = scalars_written(inner.body) - {update.target}
+    known |= visit.scalars_read(update.value) & (changed - {inner.var})
+    own = visit.scalars_written(inner.body) - {update.target}
     first, rest = outer.body[: found.at], outer.body[found.at + 1 :]
-    if arrays_written(first):
+    if visit.arrays_written(first):
         return False  # the reduction may read what its own iteration stores
-    return not known & changed and not own & {*symbols_of(first), *symbols_of(rest)}
+    return not known & changed and not own & {*visit.symbols_of(first), *visit.symbols_of(rest)}
 
 
 def _strides(found: _Recurrence) -> bool:
     """Whether the reduction strides through an array whose rows the outer loop walks along, and never the reverse."""
     inner, outer = found.inner.var, found.outer.var
     columns = 0
-    for load in walk(found.inner.body):
+    for load in visit.walk(found.inner.body):
         if not isinstance(load, ir.Load) or load.array.array.layout is not Layout.C:
             continue
         last, others = load.index[-1], load.index[:-1]
         along = coefficient(last, outer) == 1 and coefficient(last, inner) == 0
-        if any(outer in scalars_read(index) for index in others):
+        if any(outer in visit.scalars_read(index) for index in others):
             return False
-        columns += along and any(inner in scalars_read(index) for index in others)
+        columns += along and any(inner in visit.scalars_read(index) for index in others)
     return columns > 0

@@ -29,19 +29,9 @@ from typing import Any
 
 from appyc.analysis.accesses.set_once import set_once
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.blocks import blocks_of, map_blocks
 from appyc.ir.invariance import arrays_made
-from appyc.ir.visit import (
-    arrays_written,
-    loops_of,
-    rewrite,
-    rewrite_all,
-    scalars_written,
-    statements,
-    substitute,
-    symbols_of,
-    walk,
-)
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 
@@ -72,24 +62,26 @@ def equal_lengths(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 def _numbered(fn: ir.Function, pure: tuple[Any, ...]) -> ir.Function:
-    computed = {id(stmt) for stmt in statements(fn.body) if _is_of_integers(stmt, pure)}
+    computed = {id(stmt) for stmt in visit.statements(fn.body) if _is_of_integers(stmt, pure)}
     if len(computed) < 2:
         return fn
-    private = {s for loop in loops_of(fn.body) if loop.clauses is not None for s in loop.clauses.private}
+    private = {
+        s for loop in visit.loops_of(fn.body) if loop.clauses is not None for s in loop.clauses.private
+    }
     once = set_once(fn.body) - {*fn.params} - private
-    varying = (scalars_written(fn.body) - once) | arrays_made(fn.body)
-    stored = arrays_written(fn.body)
+    varying = (visit.scalars_written(fn.body) - once) | arrays_made(fn.body)
+    stored = visit.arrays_written(fn.body)
     names: dict[ir.Symbol, ir.Expr] = {}
 
     def is_fixed(node: ir.Node) -> bool:
-        loaded = {n.array for n in walk(node) if isinstance(n, ir.Load)}
-        return varying.isdisjoint(symbols_of(node)) and stored.isdisjoint(loaded)
+        loaded = {n.array for n in visit.walk(node) if isinstance(n, ir.Load)}
+        return varying.isdisjoint(visit.symbols_of(node)) and stored.isdisjoint(loaded)
 
     def look(body: tuple[ir.Stmt, ...], known: dict[ir.Expr, ir.Symbol]) -> None:
         """known: the scalars with the values of the blocks around."""
         for stmt in body:
             if isinstance(stmt, ir.Assign) and stmt.target in once and id(stmt) in computed:
-                value = rewrite(substitute(stmt.value, names), folded)
+                value = visit.rewrite(visit.substitute(stmt.value, names), folded)
                 if is_fixed(value):
                     first = (
                         value.symbol if isinstance(value, ir.Var) else known.setdefault(value, stmt.target)
@@ -124,7 +116,7 @@ def _numbered(fn: ir.Function, pure: tuple[Any, ...]) -> ir.Function:
                 out.append(stmt)
         return tuple(out)
 
-    return replace(fn, body=passed(rewrite_all(fn.body, rule), ())) if names else fn
+    return replace(fn, body=passed(visit.rewrite_all(fn.body, rule), ())) if names else fn
 
 
 def _only_fails(stmt: ir.Stmt) -> bool:
@@ -138,4 +130,4 @@ def _is_of_integers(stmt: ir.Node, pure: tuple[Any, ...]) -> bool:
     """Whether it assigns an integer that takes computing, of integers."""
     if not isinstance(stmt, ir.Assign) or isinstance(stmt.value, ir.Const | ir.Var | ir.Extent):
         return False
-    return all(isinstance(n, pure) and n.dtype.kind in "iub" for n in walk(stmt.value))
+    return all(isinstance(n, pure) and n.dtype.kind in "iub" for n in visit.walk(stmt.value))

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from appyc.ir import visit
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Call, Compare, Draw, Expr, For, Function, If, Load, Stmt, Var
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    map_loops,
-    rewrite,
-    scalar_writes,
-    scalars_read,
-    substitute,
-    walk,
-)
 from appyc.passes.node_builders import if_it_runs, zero
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
@@ -47,7 +38,7 @@ def scalar_replacement_of_selections(fn: Function, ctx: PassContext) -> Function
     if not ctx.may_change_loops(fn):
         return fn
     names = NameSupply.after(fn)
-    return map_loops(fn, lambda loop: _replaced(loop, names))
+    return visit.map_loops(fn, lambda loop: _replaced(loop, names))
 
 
 def _replaced(loop: For, names: NameSupply) -> tuple[Stmt, ...]:
@@ -79,19 +70,19 @@ def _selected(loop: For, stmt: If) -> tuple[Compare, bool] | None:
     """The comparison of a branch with the value at an index that the branch sets to that of the other side, and whether
     it is the left side that is held."""
     cond = stmt.cond
-    if stmt.orelse or not isinstance(cond, Compare) or contains(cond, _IMPURE):
+    if stmt.orelse or not isinstance(cond, Compare) or visit.contains(cond, _IMPURE):
         return None
-    arrays, writes = arrays_written(loop.body), Counter(scalar_writes(loop.body))
+    arrays, writes = visit.arrays_written(loop.body), Counter(visit.scalar_writes(loop.body))
     for assign in stmt.then:
         if not isinstance(assign, Assign) or writes[assign.target] > 1:
             continue
         for is_left, held, other in ((True, cond.lhs, cond.rhs), (False, cond.rhs, cond.lhs)):
-            here = substitute(_unchecked(held), {assign.target: assign.value})
-            loads = [n for n in walk(held) if isinstance(n, Load)]
+            here = visit.substitute(_unchecked(held), {assign.target: assign.value})
+            loads = [n for n in visit.walk(held) if isinstance(n, Load)]
             if (
                 here == _unchecked(other) != _unchecked(held)
                 and not may_raise(other)
-                and scalars_read(held) & writes.keys() == {assign.target}
+                and visit.scalars_read(held) & writes.keys() == {assign.target}
                 and loads
                 and not arrays & {load.array for load in loads}
             ):
@@ -100,4 +91,4 @@ def _selected(loop: For, stmt: If) -> tuple[Compare, bool] | None:
 
 
 def _unchecked(expr: Expr) -> Expr:
-    return rewrite(expr, lambda n: replace(n, checked=False) if isinstance(n, Load) else n)
+    return visit.rewrite(expr, lambda n: replace(n, checked=False) if isinstance(n, Load) else n)

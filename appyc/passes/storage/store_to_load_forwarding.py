@@ -22,17 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from appyc.ir import visit
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    map_loops,
-    rewrite,
-    scalars_read,
-    scalars_written,
-    walk,
-)
 from appyc.passes.node_builders import is_simple
 from appyc.passes.pass_context import PassContext
 
@@ -51,7 +43,7 @@ def store_to_load_forwarding(fn: Function, ctx: PassContext) -> Function:
         body = _Forwarding(names).block(loop.body)
         return loop if body == loop.body else replace(loop, body=body)
 
-    return map_loops(fn, rule)
+    return visit.map_loops(fn, rule)
 
 
 @dataclass(slots=True)
@@ -76,9 +68,9 @@ class _Forwarding:
         """The store with its value in a scalar, if it is read; without it, if it is made again."""
         element = (stmt.array, stmt.index)
         kept = () if _is_overwritten(element, later) else (stmt,)
-        if not any(isinstance(n, Load) and (n.array, n.index) == element for n in walk(later)):
+        if not any(isinstance(n, Load) and (n.array, n.index) == element for n in visit.walk(later)):
             return list(kept)
-        if is_simple(stmt.value) and not scalars_read(stmt.value) & scalars_written(later):
+        if is_simple(stmt.value) and not visit.scalars_read(stmt.value) & visit.scalars_written(later):
             self.held[element] = stmt.value
             return list(kept)
         scalar = self.names.fresh(stmt.array.name, stmt.array.dtype)
@@ -96,7 +88,7 @@ class _Forwarding:
                 return usable.get((node.array, node.index), node)
             return node
 
-        return rewrite(stmt, rule) if usable else stmt
+        return visit.rewrite(stmt, rule) if usable else stmt
 
     def _forget(self, stmt: Stmt) -> None:
         self.held = {e: v for e, v in self.held.items() if not _changes(stmt, e, v)}
@@ -107,26 +99,26 @@ def _is_overwritten(element: Element, later: Sequence[Stmt]) -> bool:
     array, index = element
     for stmt in later:
         if not isinstance(stmt, Assign | Store | Update):
-            if array in arrays_read(stmt) | arrays_written(stmt) or _renames(stmt, index):
+            if array in visit.arrays_read(stmt) | visit.arrays_written(stmt) or _renames(stmt, index):
                 return False
             continue
-        if any(isinstance(n, Load) and n.array == array and n.index != index for n in walk(stmt)):
+        if any(isinstance(n, Load) and n.array == array and n.index != index for n in visit.walk(stmt)):
             return False
         if isinstance(stmt, Store) and (stmt.array, stmt.index) == element:
             return stmt.mask is None and not stmt.checked
-        if array in arrays_written(stmt) or _renames(stmt, index):
+        if array in visit.arrays_written(stmt) or _renames(stmt, index):
             return False
     return False
 
 
 def _renames(stmt: Stmt, index: tuple[Expr, ...]) -> bool:
     """Whether a statement changes what an index says."""
-    return bool(scalars_read(index) & scalars_written(stmt))
+    return bool(visit.scalars_read(index) & visit.scalars_written(stmt))
 
 
 def _changes(stmt: Stmt, element: Element, value: Expr) -> bool:
     """Whether a statement may write the element, or what it is named or held by."""
     array, index = element
-    bound = {n.var for n in walk(stmt) if isinstance(n, For)}
-    needed = scalars_read((*index, value))
-    return array in arrays_written(stmt) or bool(needed & (scalars_written(stmt) | bound))
+    bound = {n.var for n in visit.walk(stmt) if isinstance(n, For)}
+    needed = visit.scalars_read((*index, value))
+    return array in visit.arrays_written(stmt) or bool(needed & (visit.scalars_written(stmt) | bound))

@@ -30,6 +30,7 @@ from appyc.analysis.accesses.set_once import set_once
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
+from appyc.ir import visit
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
@@ -39,17 +40,6 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    loops_of,
-    map_loops,
-    rewrite,
-    scalars_read,
-    scalars_written,
-    substitute,
-    walk,
-)
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.split_complex import split_block
@@ -83,18 +73,18 @@ def vectorise_outer_loops(fn: ir.Function, ctx: PassContext) -> ir.Function:
             if masked is not None:
                 ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run in lanes, each under a mask "
                            "in the loops inside, until it leaves them")  # fmt: skip
-                made.update(scalars_written(masked.body) - scalars_written(loop.body))
+                made.update(visit.scalars_written(masked.body) - visit.scalars_written(loop.body))
                 cost = fn.schedule[loop.var].cost
                 decided[loop.var] = LoopSchedule(cost.of_blocks(LANES) if cost is not None else None)
                 return masked
         if not made:
             return loop
-        written = scalars_written(loop.body)
+        written = visit.scalars_written(loop.body)
         left = tuple(symbol for symbol in loop.private if symbol in written)  # complex ones are split inside
         new = ordered((written & made) - {*left}) if loop.mode is not ir.LoopMode.SEQUENTIAL else ()
         return replace(loop, private=(*left, *new))
 
-    masked = map_loops(fn, rule)
+    masked = visit.map_loops(fn, rule)
     return replace(masked, schedule=fn.schedule.updated(decided)) if decided else masked
 
 
@@ -109,14 +99,14 @@ def _may_be_masked(loop: ir.For) -> bool:
         return False
     if any(r.op not in _REDUCED for r in loop.reductions):
         return False
-    if not scalars_written(loop.body) <= {*loop.private, *sums} | {
-        s for i in loops_of(loop.body) for s in i.private
+    if not visit.scalars_written(loop.body) <= {*loop.private, *sums} | {
+        s for i in visit.loops_of(loop.body) for s in i.private
     }:
         return False
-    if may_raise(loop.body) or not all(_comes_apart(n) for n in walk(loop.body)):
+    if may_raise(loop.body) or not all(_comes_apart(n) for n in visit.walk(loop.body)):
         return False
     return not any(
-        isinstance(n, ir.Alloc) or (isinstance(n, ir.Update) and n.atomic) for n in walk(loop.body)
+        isinstance(n, ir.Alloc) or (isinstance(n, ir.Update) and n.atomic) for n in visit.walk(loop.body)
     )
 
 
@@ -140,29 +130,29 @@ def _gains(loop: ir.For) -> bool:
 
     Sums and recurrences of floats under loops with equal bounds become lanes without masks (`lane_plan`).
     """
-    inner = [n for n in walk(loop.body) if isinstance(n, ir.For | ir.While)]
+    inner = [n for n in visit.walk(loop.body) if isinstance(n, ir.For | ir.While)]
     if any(isinstance(n, ir.For) and n.mode is not ir.LoopMode.SEQUENTIAL for n in inner):
         return False
     if any(scan.fades for n in inner if isinstance(n, ir.For) for scan in n.scans):
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
     if any(isinstance(n, ir.While) and _counts_bits(n) for n in inner):
         return False
-    if any(isinstance(n, ir.While) or contains(n.body, ir.Break) for n in inner):
+    if any(isinstance(n, ir.While) or visit.contains(n.body, ir.Break) for n in inner):
         return True
-    own = {loop.var, *scalars_written(loop.body)}
+    own = {loop.var, *visit.scalars_written(loop.body)}
     return any(_needs_masks(n, own) for n in inner)
 
 
 def _needs_masks(loop: ir.For | ir.While, own: set[ir.Symbol]) -> bool:
     """own: the scalars that iterations around the loop have values of their own of."""
-    written = scalars_written(loop.body)
-    if arrays_written(loop.body) or not written:
+    written = visit.scalars_written(loop.body)
+    if visit.arrays_written(loop.body) or not written:
         return False
     if isinstance(loop, ir.For) and not is_invariant(loop.bounds, own):
         return True
     if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
         return True
-    return contains(loop.body, ir.If | ir.Select | ir.Intrinsic | ir.Continue)
+    return visit.contains(loop.body, ir.If | ir.Select | ir.Intrinsic | ir.Continue)
 
 
 class _Masking:
@@ -173,20 +163,20 @@ class _Masking:
         """The loop in strips of lanes; None where its body is not of the kind that gains from it."""
         loop, loc = self.loop, self.loop.loc
         body = without_jumps(loop.body, self.names)
-        body = hoist_loads(body, arrays_written(body), self.names)
+        body = hoist_loads(body, visit.arrays_written(body), self.names)
         if not self._has_near_accesses(body):
             return None
-        made = scalars_written(body)
-        outside = [s for s in scalars_read(body) if s.dtype.is_complex and s not in made]
+        made = visit.scalars_written(body)
+        outside = [s for s in visit.scalars_read(body) if s.dtype.is_complex and s not in made]
         body = split_block(body, ordered(outside), self.names, self.ctx)
-        body = tuple(rewrite(stmt, self._form) for stmt in body)
-        if not all(self._has_form(n) for n in walk(body)):
+        body = tuple(visit.rewrite(stmt, self._form) for stmt in body)
+        if not all(self._has_form(n) for n in visit.walk(body)):
             return None
         lane = self.names.fresh("lane", DType.INT64)
         lower = KernelLowering(self.names, FaultSites(), LANES)
         at = ir.Binary("+", ir.Var(loop.var, loc=loc), scaled(ir.Var(lane, loc=loc), loop.step), loc=loc)
         inside = ir.Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
-        lanes, kept = lower.as_lanes(replace(loop, body=substitute(body, {loop.var: at})))
+        lanes, kept = lower.as_lanes(replace(loop, body=visit.substitute(body, {loop.var: at})))
         lower.counts_alone = True
         lower.unmasked = set_once(lanes.body)
         lower.varying.add(lane)
@@ -202,7 +192,7 @@ class _Masking:
             sums.append(ir.Update(reduction.symbol, (), reduction.op, ir.Var(total, loc=loc), loc=loc))
         strip = (*expand_lanes(out, lane, LANES, lower.varying, self.names, loc), *sums)
         sums_of = {r.symbol for r in loop.reductions}
-        private = ordered(scalars_written(strip) - sums_of)
+        private = ordered(visit.scalars_written(strip) - sums_of)
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
 
     def _start(self, reduction: ir.Reduction) -> ir.Expr:
@@ -216,7 +206,7 @@ class _Masking:
     def _has_near_accesses(self, body: tuple[ir.Stmt, ...]) -> bool:
         """Whether lanes access the same element, or adjacent ones, in every access of the inner loops."""
         strides = Strides.of(replace(self.loop, body=body))
-        inner = [n for n in walk(body) if isinstance(n, ir.For | ir.While)]
+        inner = [n for n in visit.walk(body) if isinstance(n, ir.For | ir.While)]
         paces = (strides.pace(array, index, self.loop) for array, index, _ in accesses_in(inner))
         return not any(pace in (Pace.FAR, Pace.ANYWHERE) for pace in paces)
 
