@@ -15,21 +15,9 @@ from appyc.ir.invariance import changed_in
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import contains, rewrite_all, symbols_of, walk
+from appyc.passes import node_builders as build
 from appyc.passes.gpu.map_gpu import map_nests
 from appyc.passes.loop_ops.contract import contracted
-from appyc.passes.node_builders import (
-    ceiling_quotient,
-    counting,
-    integer,
-    is_simple,
-    iterations_of,
-    let,
-    over_elements,
-    plus,
-    product_of_all,
-    scaled,
-    zero,
-)
 from appyc.passes.pass_context import PassContext
 
 IndexMap: TypeAlias = Callable[[tuple[ir.Expr, ...]], tuple[ir.Expr, ...]]
@@ -80,7 +68,7 @@ class _Axis:
         passed: ir.Expr = ir.Binary("-", ir.Var(self.loop.var, loc=loc), self.first, loc=loc)
         if self.loop.step == 1:
             return passed
-        return ir.Binary("//", passed, integer(self.loop.step, loc), loc=loc)
+        return ir.Binary("//", passed, build.integer(self.loop.step, loc), loc=loc)
 
 
 class _Expander:
@@ -103,26 +91,28 @@ class _Expander:
         axes: dict[ir.Symbol, _Axis] = {}
         for x in dict.fromkeys(x for _, path in found for x in path):
             axes[x.var] = _Axis(
-                x, self._named("count", iterations_of(x), before), self._named("start", x.lo, before)
+                x, self._named("count", build.iterations_of(x), before), self._named("start", x.lo, before)
             )
         count, start = axes[loop.var].count, axes[loop.var].first
         sizes = [self._bytes(alloc, path, axes, before) for alloc, path in found]
         loc = loop.loc
         each = reduce(lambda a, b: ir.Binary("max", a, b, loc=loc), sizes)
-        most = self._named("most", _at_least_one(ir.Binary("//", integer(ROOM, loc), each, loc=loc)), before)
+        most = self._named(
+            "most", _at_least_one(ir.Binary("//", build.integer(ROOM, loc), each, loc=loc)), before
+        )
         part = self.names.fresh("part", DType.INT64)
         offset = ir.Binary("*", ir.Var(part, loc=loc), most, loc=loc)
         inner: list[ir.Stmt] = []
-        lo = self._named("first", plus(start, scaled(offset, loop.step)), inner)
+        lo = self._named("first", build.plus(start, build.scaled(offset, loop.step)), inner)
         left = ir.Binary("min", ir.Binary("-", count, offset, loc=loc), most, loc=loc)
-        hi = plus(lo, scaled(left, loop.step))
+        hi = build.plus(lo, build.scaled(left, loop.step))
         held = self._named("held", ir.Binary("min", count, most, loc=loc), before)
         axes[loop.var] = _Axis(loop, held, lo)
         for alloc, path in found:
             loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
             before.append(made)
         inner.append(replace(loop, lo=lo, hi=hi))
-        return (*before, counting(part, ceiling_quotient(count, most), tuple(inner), loc=loc))
+        return (*before, build.counting(part, build.ceiling_quotient(count, most), tuple(inner), loc=loc))
 
     def _bytes(
         self, alloc: ir.Alloc, path: tuple[ir.For, ...], axes: dict[ir.Symbol, _Axis], out: list[ir.Stmt]
@@ -130,14 +120,14 @@ class _Expander:
         """The bytes that one iteration of the outermost loop needs; at least 1."""
         loc = alloc.loc
         sizes = (
-            integer(alloc.array.dtype.itemsize, loc),
+            build.integer(alloc.array.dtype.itemsize, loc),
             *alloc.shape,
             *(axes[x.var].count for x in path[1:]),
         )
-        return self._named("bytes", _at_least_one(product_of_all(sizes)), out)
+        return self._named("bytes", _at_least_one(build.product_of_all(sizes)), out)
 
     def _named(self, name: str, value: ir.Expr, out: list[ir.Stmt]) -> ir.Expr:
-        return value if is_simple(value) else let(name, value, self.names, out)
+        return value if build.is_simple(value) else build.let(name, value, self.names, out)
 
     def _with_slices(self, loop: ir.For, alloc: ir.Alloc, axes: list[_Axis]) -> tuple[ir.For, ir.Alloc]:
         """The loop with the array replaced by slices of one expanded array, and the allocation of that array."""
@@ -171,12 +161,12 @@ class _Expander:
 
     def _zeros(self, array: ir.Symbol, alloc: ir.Alloc, expanded: IndexMap) -> tuple[ir.Stmt, ...]:
         """Loops that set a slice to zero."""
-        nothing, loc = zero(array.dtype, alloc.loc), alloc.loc
+        nothing, loc = build.zero(array.dtype, alloc.loc), alloc.loc
 
         def store(at: tuple[ir.Expr, ...]) -> tuple[ir.Stmt, ...]:
             return (ir.Store(array, expanded(at), nothing, checked=False, loc=loc),)
 
-        return (over_elements(alloc.shape, store, self.names, ir.LoopMode.SIMD),)
+        return (build.over_elements(alloc.shape, store, self.names, ir.LoopMode.SIMD),)
 
 
 def _allocations(nest: ir.For) -> Iterator[tuple[ir.Alloc, tuple[ir.For, ...]]]:
@@ -193,4 +183,4 @@ def _is_known(value: ir.Expr, inside: set[ir.Symbol]) -> bool:
 
 
 def _at_least_one(value: ir.Expr) -> ir.Expr:
-    return ir.Binary("max", value, integer(1, value.loc), loc=value.loc)
+    return ir.Binary("max", value, build.integer(1, value.loc), loc=value.loc)

@@ -44,28 +44,9 @@ from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import substitute, walk, with_body
+from appyc.passes import node_builders as build
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
 from appyc.passes.gpu.map_gpu import map_nests, perfect_chain
-from appyc.passes.node_builders import (
-    at_least,
-    binary,
-    ceiling_quotient,
-    combine,
-    copy_of,
-    counting,
-    filling,
-    in_order,
-    integer,
-    iteration,
-    iterations_of,
-    larger,
-    less,
-    let,
-    over_elements,
-    product_of_all,
-    smaller,
-    start_of_sum,
-)
 from appyc.passes.pass_context import PassContext
 
 SPREAD = 64
@@ -101,32 +82,37 @@ class _Copier:
         if turned(self.fn, loop) is not None or (self.ctx.options.exact and not is_atomic):
             return (loop,)
         shape = tuple(ir.Extent(array, axis, loc=loc) for axis in range(array.array.ndim))
-        size, work = product_of_all(shape), product_of_all([iterations_of(n) for n in perfect_chain(loop)])
+        size = build.product_of_all(shape)
+        work = build.product_of_all([build.iterations_of(n) for n in perfect_chain(loop)])
         copies = self.names.fresh(array.name, ArrayType(array.dtype, len(shape) + 1))
         # named as the array: an index that is out of range is reported as its own
         before: tuple[ir.Stmt, ...] = ()
         if is_atomic:
-            count: ir.Expr = integer(SPREAD, loc)
-            pays = less(binary("*", size, integer(SPREAD * SHARE, loc)), work)
+            count: ir.Expr = build.integer(SPREAD, loc)
+            pays = build.less(build.binary("*", size, build.integer(SPREAD * SHARE, loc)), work)
             (updated,) = _redirected((loop,), array, partial(_spread, copies), None, loop.mode)
         else:
-            most = smaller(integer(LANES, loc), binary("//", work, larger(size, integer(1, loc))))
+            most = build.smaller(
+                build.integer(LANES, loc), build.binary("//", work, build.larger(size, build.integer(1, loc)))
+            )
             counts, before = self._lanes(perfect_chain(loop), most)
-            count = product_of_all(counts)
-            pays = at_least(count, FEWEST)
+            count = build.product_of_all(counts)
+            pays = build.at_least(count, FEWEST)
             updated = self._in_lanes(loop, array, copies, counts)
         names, mode = self.names, ir.LoopMode.PARALLEL
-        start = start_of_sum(reduction.op, array.dtype, loc)
+        start = build.start_of_sum(reduction.op, array.dtype, loc)
         is_zero = array.dtype.is_integer and start.value == 0
         made: list[ir.Stmt] = [ir.Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
         if not is_zero:
-            made.append(filling(copies, (*shape, count), start, names, mode))
-        sums = over_elements(shape, lambda at: self._combined(reduction, copies, at, count), names, mode)
+            made.append(build.filling(copies, (*shape, count), start, names, mode))
+        sums = build.over_elements(
+            shape, lambda at: self._combined(reduction, copies, at, count), names, mode
+        )
         made += [updated, sums]
         self.ctx.remark(
             loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
         )
-        return (*before, ir.If(pays, copy_of(tuple(made), self.names), (loop,), loc=loc))
+        return (*before, ir.If(pays, build.copy_of(tuple(made), self.names), (loop,), loc=loc))
 
     def _lanes(
         self, chain: Sequence[ir.For], most: ir.Expr
@@ -135,8 +121,8 @@ class _Copier:
         `most` in all, and the statements that compute them."""
         loc, counts, before = most.loc, list[ir.Var](), list[ir.Stmt]()
         for loop in (chain[-1], *chain[:-1][:1]):
-            count = let("lanes", smaller(iterations_of(loop), most), self.names, before)
-            most = binary("//", most, larger(count, integer(1, loc)))
+            count = build.let("lanes", build.smaller(build.iterations_of(loop), most), self.names, before)
+            most = build.binary("//", most, build.larger(count, build.integer(1, loc)))
             counts.insert(0, count)
         return tuple(counts), tuple(before)
 
@@ -148,7 +134,7 @@ class _Copier:
         lanes = [ir.Var(self.names.fresh("lane", DType.INT64), loc=loc) for _ in counts]
         copy: ir.Expr = lanes[0]
         for lane, count in zip(lanes[1:], counts[1:], strict=True):
-            copy = binary("+", binary("*", copy, count), lane)
+            copy = build.binary("+", build.binary("*", copy, count), lane)
 
         def rule(update: ir.Update, _: ir.For | None) -> ir.Update:
             return replace(update, target=copies, index=(*update.index, copy))
@@ -159,9 +145,9 @@ class _Copier:
             if each.var in shared:
                 body = (self._share(each, body, *shared[each.var]),)
             else:
-                body = (replace(in_order(each), body=body),)
+                body = (replace(build.in_order(each), body=body),)
         for lane, count in zip(reversed(lanes), reversed(counts), strict=True):
-            body = (counting(lane.symbol, count, body, ir.LoopMode.PARALLEL),)
+            body = (build.counting(lane.symbol, count, body, ir.LoopMode.PARALLEL),)
         (nest,) = body
         assert isinstance(nest, ir.For)
         return nest
@@ -170,10 +156,12 @@ class _Copier:
         """Every `count`-th iteration of a loop, in order."""
         loc = loop.loc
         number = ir.Var(self.names.fresh("number", DType.INT64), loc=loc)
-        here = binary("+", binary("*", number, count), lane)
-        now = {loop.var: iteration(loop.lo, loop.step, here)}
-        guarded = ir.If(less(here, iterations_of(loop)), substitute(body, now), (), loc=loc)
-        return counting(number.symbol, ceiling_quotient(iterations_of(loop), count), (guarded,), loc=loc)
+        here = build.binary("+", build.binary("*", number, count), lane)
+        now = {loop.var: build.iteration(loop.lo, loop.step, here)}
+        guarded = ir.If(build.less(here, build.iterations_of(loop)), substitute(body, now), (), loc=loc)
+        return build.counting(
+            number.symbol, build.ceiling_quotient(build.iterations_of(loop), count), (guarded,), loc=loc
+        )
 
     def _combined(
         self, reduction: ir.Reduction, copies: ir.Symbol, at: tuple[ir.Expr, ...], count: ir.Expr
@@ -184,10 +172,10 @@ class _Copier:
         which = self.names.fresh("copy", DType.INT64)
         each = ir.Load(copies, (*at, ir.Var(which, loc=loc)), checked=False, loc=loc)
         update = ir.Update(total, (), op, each, loc=loc)
-        added = combine(op, ir.Load(array, at, checked=False, loc=loc), ir.Var(total, loc=loc))
+        added = build.combine(op, ir.Load(array, at, checked=False, loc=loc), ir.Var(total, loc=loc))
         return (
-            ir.Assign(total, start_of_sum(op, array.dtype, loc), loc=loc),
-            counting(which, count, (update,), ir.LoopMode.SIMD, (ir.Reduction(op, total),)),
+            ir.Assign(total, build.start_of_sum(op, array.dtype, loc), loc=loc),
+            build.counting(which, count, (update,), ir.LoopMode.SIMD, (ir.Reduction(op, total),)),
             ir.Store(array, at, added, checked=False, loc=loc),
         )
 
@@ -208,7 +196,7 @@ def _is_candidate(loop: ir.For) -> bool:
 def _spread(copies: ir.Symbol, update: ir.Update, around: ir.For | None) -> ir.Update:
     """Makes updates atomic ones of the copies, adjacent ones in adjacent iterations of the loop around them."""
     assert around is not None
-    which = binary("&", ir.Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
+    which = build.binary("&", ir.Var(around.var, loc=update.loc), build.integer(SPREAD - 1, update.loc))
     return replace(update, target=copies, index=(*update.index, which), atomic=True)
 
 

@@ -48,25 +48,9 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import scalars_read, scalars_written, walk, with_body
+from appyc.passes import node_builders as build
 from appyc.passes.gpu.map_gpu import map_gpu, why_not_parallel
 from appyc.passes.loop_ops.expand_scalars import expand_scalars
-from appyc.passes.node_builders import (
-    at_least,
-    begun,
-    binary,
-    ceiling_quotient,
-    copy_of,
-    counting,
-    in_order,
-    integer,
-    iteration,
-    iterations_of,
-    larger,
-    numbers_of,
-    product_of_all,
-    smaller,
-    trip_count,
-)
 from appyc.passes.pass_context import PassContext
 
 LANES = 1 << 17
@@ -179,20 +163,22 @@ class _Splitter:
         first = nests[0]
         loc, loop = first.chain[0].loc, first.loop
         parts = ir.Var(self.names.fresh("parts", DType.INT64), loc=loc)
-        counts = [iterations_of(each) for each in first.chain]
-        some = larger(product_of_all([*counts, *map(iterations_of, first.outer)]), integer(1, loc))
-        free = binary("//", integer(LANES // first.threads, loc), some)
+        counts = [build.iterations_of(each) for each in first.chain]
+        some = build.larger(
+            build.product_of_all([*counts, *map(build.iterations_of, first.outer)]), build.integer(1, loc)
+        )
+        free = build.binary("//", build.integer(LANES // first.threads, loc), some)
         inner = [each.loop for (each, *_) in _depths((first,))][1:]
-        trips = trip_count(loop.lo, loop.hi, 1)
-        elements = product_of_all([trips, *map(iterations_of, inner)])
-        full: ir.Expr = binary("//", elements, integer(LEAST * first.threads, loc))
+        trips = build.trip_count(loop.lo, loop.hi, 1)
+        elements = build.product_of_all([trips, *map(build.iterations_of, inner)])
+        full: ir.Expr = build.binary("//", elements, build.integer(LEAST * first.threads, loc))
         if inner:
-            full = smaller(full, trips)
+            full = build.smaller(full, trips)
         split: list[ir.Stmt] = []
         for nest in self._with_scalars_in_arrays(nests, counts, split):
             each = ir.Var(self.names.fresh("each", DType.INT64), loc=loc)
-            length = ceiling_quotient(trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
-            shape = (*counts, *map(iterations_of, nest.outer), parts)
+            length = build.ceiling_quotient(build.trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
+            shape = (*counts, *map(build.iterations_of, nest.outer), parts)
             shares = {
                 r.symbol: self.names.fresh(f"{r.symbol.name}_parts", ArrayType(r.symbol.dtype, len(shape)))
                 for r in nest.loop.reductions
@@ -202,10 +188,10 @@ class _Splitter:
                 self._stage_of_shares(nest, shares, parts, each),
                 self._stage_of_results(nest, shares, parts),
             )
-            split += [ir.Assign(each.symbol, length, loc=loc), *made, *copy_of(stages, self.names)]
+            split += [ir.Assign(each.symbol, length, loc=loc), *made, *build.copy_of(stages, self.names)]
         return (
-            ir.Assign(parts.symbol, smaller(free, full), loc=loc),
-            ir.If(at_least(parts, FEWEST), tuple(split), other, loc=loc),
+            ir.Assign(parts.symbol, build.smaller(free, full), loc=loc),
+            ir.If(build.at_least(parts, FEWEST), tuple(split), other, loc=loc),
         )
 
     def _with_scalars_in_arrays(
@@ -213,7 +199,7 @@ class _Splitter:
     ) -> Iterator[_Nest]:
         """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
         groups = [(*nest.before, nest.loop, *nest.after) for nest in nests]
-        bodies, kept = expand_scalars(groups, numbers_of(nests[0].chain), self.names)
+        bodies, kept = expand_scalars(groups, build.numbers_of(nests[0].chain), self.names)
         out += [ir.Alloc(array, tuple(counts), zero=False, loc=nests[0].loop.loc) for array in kept.values()]
         for nest, body in zip(nests, bodies, strict=True):
             at = body.index(nest.loop)
@@ -225,10 +211,10 @@ class _Splitter:
         """The nest over parts of the reduction, which stores the partial result of each."""
         loop, loc = nest.loop, nest.loop.loc
         part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
-        first = iteration(loop.lo, 1, binary("*", part, each))
-        last = smaller(binary("+", first, each), loop.hi)
-        outer = tuple(replace(in_order(each), mode=ir.LoopMode.PARALLEL) for each in nest.outer)
-        index = (*numbers_of((*nest.chain, *outer)), part)
+        first = build.iteration(loop.lo, 1, build.binary("*", part, each))
+        last = build.smaller(build.binary("+", first, each), loop.hi)
+        outer = tuple(replace(build.in_order(each), mode=ir.LoopMode.PARALLEL) for each in nest.outer)
+        index = (*build.numbers_of((*nest.chain, *outer)), part)
         added_to = {r.symbol for r in loop.reductions}
         read = scalars_read((*nest.before, loop.lo, loop.hi)) | (scalars_read(loop.body) - added_to)
         body: tuple[ir.Stmt, ...] = (
@@ -237,25 +223,25 @@ class _Splitter:
                 for s in nest.before
                 if not (isinstance(s, ir.Assign) and s.target in shares and s.target not in read)
             ),
-            *(begun(r.symbol, r.op, loc) for r in loop.reductions),
+            *(build.begun(r.symbol, r.op, loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
                 ir.Store(array, index, ir.Var(symbol, loc=loc), checked=False, loc=loc)
                 for symbol, array in shares.items()
             ),
         )
-        return nest.around((counting(part.symbol, parts, body, ir.LoopMode.PARALLEL),), outer)
+        return nest.around((build.counting(part.symbol, parts, body, ir.LoopMode.PARALLEL),), outer)
 
     def _stage_of_results(self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var) -> ir.For:
         """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
         part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
-        index = (*numbers_of((*nest.chain, *nest.outer)), part)
+        index = (*build.numbers_of((*nest.chain, *nest.outer)), part)
         shared = [(r, ir.Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
         updates = tuple(ir.Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
-        over_parts = counting(part.symbol, parts, updates, ir.LoopMode.SIMD, loop.reductions)
+        over_parts = build.counting(part.symbol, parts, updates, ir.LoopMode.SIMD, loop.reductions)
         for each in reversed(nest.outer):
-            over_parts = replace(in_order(each), body=(over_parts,), reductions=each.reductions)
+            over_parts = replace(build.in_order(each), body=(over_parts,), reductions=each.reductions)
         return nest.around((*nest.before, over_parts, *nest.after))
 
 

@@ -28,17 +28,8 @@ from appyc.ir.machine_model import FEWEST
 from appyc.ir.nodes import Assign, Binary, Expr, For, If, Stmt, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
+from appyc.passes import node_builders as build
 from appyc.passes.locality.product_versions import ProductVersions, from_memory
-from appyc.passes.node_builders import (
-    at_least,
-    conjunction,
-    integer,
-    larger,
-    numbers_of,
-    shifted,
-    smaller,
-    trip_count,
-)
 
 STEPS = 64
 """Steps that are done together: fewer give a library too little to do at a time, and more leave too much beside."""
@@ -57,11 +48,14 @@ def of_steps(steps: Steps, versions: ProductVersions) -> If | None:
     update = versions.copy(nested((group.far_rows, group.far_columns), (steps.update,)))
     if not last_may_wait(replace(near, body=(*near.body, update))):
         return None
-    end = smaller(shifted(Var(first, loc=loc), STEPS), outer.hi)
+    end = build.smaller(build.shifted(Var(first, loc=loc), STEPS), outer.hi)
     body = (Assign(last, end, loc=loc), versions.copy(near), *_far(group, step, versions))
     loop = For(first, outer.lo, outer.hi, STEPS, body, loc=loc)
-    tests = [at_least(trip_count(outer.lo, outer.hi, 1), WORTH), at_least(steps.rows.hi, FEWEST)]
-    return If(conjunction(tests), (loop,), (outer,), loc=loc)
+    tests = [
+        build.at_least(build.trip_count(outer.lo, outer.hi, 1), WORTH),
+        build.at_least(steps.rows.hi, FEWEST),
+    ]
+    return If(build.conjunction(tests), (loop,), (outer,), loc=loc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ class _Group:
         """The loops of a step over the columns before the group's end, and over the rows before it in the
         other columns."""
         rows, columns = self.steps.rows, self.steps.columns
-        until = [replace(n, hi=smaller(self.end, n.hi)) for n in (rows, columns)]
+        until = [replace(n, hi=build.smaller(self.end, n.hi)) for n in (rows, columns)]
         body = columns.body
         before = replace(rows, body=(replace(until[1], body=body),))
         reach = distance(columns.hi, rows.var)
@@ -94,7 +88,7 @@ class _Group:
     def _from(self, loop: For) -> Expr:
         if distance(loop.lo, self.steps.outer.var) is not None:
             return self.end
-        return larger(loop.lo, self.end)
+        return build.larger(loop.lo, self.end)
 
 
 def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...]:
@@ -106,13 +100,13 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
         products = [product_of(nest, apart=True) for nest in nests]
         if all(products):
             return tuple(replace(n, product=product) for n, product in zip(nests, products, strict=True))
-    last_row = Binary("-", rows.hi, integer(1, loc), loc=loc)
+    last_row = Binary("-", rows.hi, build.integer(1, loc), loc=loc)
     wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))
-    sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
-    shape = tuple(larger(side, integer(0, loc)) for side in sides)
+    sides = [build.trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
+    shape = tuple(build.larger(side, build.integer(0, loc)) for side in sides)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
     out: list[Stmt] = []
-    memory = versions.memory(found, numbers_of((rows, columns)), shape, out, "total")
+    memory = versions.memory(found, build.numbers_of((rows, columns)), shape, out, "total")
     added = versions.copy(nested((rows, columns), (from_memory(update, memory),)))
     return (*out, *versions.computed(rows, wide, found, memory), added)
 

@@ -34,18 +34,7 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import (
-    at_least,
-    ceiling_quotient,
-    conjunction,
-    counting,
-    integer,
-    is_simple,
-    iteration,
-    iterations_of,
-    let,
-    shifted,
-)
+from appyc.passes import node_builders as build
 from appyc.passes.parallelise.scan_composition import Totals, rounds_in_products
 from appyc.passes.pass_context import PassContext
 
@@ -129,7 +118,7 @@ def is_wanted(loop: ir.For, ctx: PassContext) -> bool:
 def in_chunks(loop: ir.For, ctx: PassContext, names: NameSupply) -> list[ir.Stmt]:
     """The statements that replace a loop with scans: parallel chunks where its trip count is large enough,
     else the loop."""
-    return _Chunked(loop, ctx, names).build()
+    return _Chunked(loop, ctx, names).statements()
 
 
 class _Chunked:
@@ -145,12 +134,12 @@ class _Chunked:
         # The same thread has to come back to a chunk, whose data its cache holds.
         self.clauses = replace(own, schedule="static", chunk=None, reductions=(), private=(), condition=None)
 
-    def build(self) -> list[ir.Stmt]:
+    def statements(self) -> list[ir.Stmt]:
         loop, loc = self.loop, self.loc
         lo: ir.Expr = loop.lo
-        if not is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
-            lo = let("start", lo, self.names, self.before)
-        count = let("count", iterations_of(replace(loop, lo=lo)), self.names, self.before)
+        if not build.is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
+            lo = build.let("start", lo, self.names, self.before)
+        count = build.let("count", build.iterations_of(replace(loop, lo=lo)), self.names, self.before)
         inside: list[ir.Stmt] = []
         self._rounds(lo, count, inside)
         for scan in loop.scans:
@@ -167,28 +156,30 @@ class _Chunked:
         trips = max(2 * ir.CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
         asked = loop.clauses is not None
         workers = 2 if asked else max(2, ceil(MARGIN * cost.in_chunks / cost.in_order))
-        needed = [at_least(count, trips), at_least(ir.Workers(loc=loc), ir.CHAINS * workers)]
+        needed = [build.at_least(count, trips), build.at_least(ir.Workers(loc=loc), ir.CHAINS * workers)]
         for packed in packed_arrays(loop, loop.scans):
             if packed.checked:  # a negative index counts from the end and may alias a later one
-                needed.append(at_least(ir.Var(packed.counter, loc=loc), -packed.offset))
+                needed.append(build.at_least(ir.Var(packed.counter, loc=loc), -packed.offset))
         needed += self.totals.conditions()
         if loop.condition is not None:
             needed.append(loop.condition)
-        return conjunction(needed)
+        return build.conjunction(needed)
 
     def _rounds(self, lo: ir.Expr, count: ir.Expr, out: list[ir.Stmt]) -> None:
         loc, workers = self.loc, ir.Workers(loc=self.loc)
-        share = ir.Binary("max", ceiling_quotient(count, workers), integer(self.least, loc), loc=loc)
+        share = ir.Binary(
+            "max", build.ceiling_quotient(count, workers), build.integer(self.least, loc), loc=loc
+        )
         most = max(MAX_CHUNK // self.weight, self.least)
-        size = let("size", ir.Binary("min", share, integer(most, loc), loc=loc), self.names, out)
-        chunks = let("chunks", ceiling_quotient(count, size), self.names, out)
-        width = let("width", ir.Binary("min", chunks, workers, loc=loc), self.names, out)
+        size = build.let("size", ir.Binary("min", share, build.integer(most, loc), loc=loc), self.names, out)
+        chunks = build.let("chunks", build.ceiling_quotient(count, size), self.names, out)
+        width = build.let("width", ir.Binary("min", chunks, workers, loc=loc), self.names, out)
         out += [ir.Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
         body: list[ir.Stmt] = []
         number = self._loop_variable("round")
-        first = let("first", ir.Binary("*", ir.Var(number, loc=loc), width, loc=loc), self.names, body)
+        first = build.let("first", ir.Binary("*", ir.Var(number, loc=loc), width, loc=loc), self.names, body)
         left = ir.Binary("-", chunks, first, loc=loc)
-        here = let("here", ir.Binary("min", width, left, loc=loc), self.names, body)
+        here = build.let("here", ir.Binary("min", width, left, loc=loc), self.names, body)
         cut = _Cut(lo, self.loop.step, count, size, first)
         body += self._first_pass(cut, here)
         body += self.totals.combine(self._loop_variable("chunk"), here)
@@ -196,9 +187,11 @@ class _Chunked:
         if holds is None:
             body.append(second)
         else:
-            one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
+            one_by_one = self._copy(
+                replace(self.loop, scans=()), cut.start(build.integer(0, loc)), cut.start(here)
+            )
             body.append(ir.If(holds, (second,), (one_by_one,), loc=loc))
-        out.append(counting(number, ceiling_quotient(chunks, width), tuple(body), loc=loc))
+        out.append(build.counting(number, build.ceiling_quotient(chunks, width), tuple(body), loc=loc))
 
     def _first_pass(self, cut: _Cut, here: ir.Expr) -> list[ir.Stmt]:
         chunk = self._loop_variable("chunk")
@@ -221,7 +214,7 @@ class _Chunked:
     def _parallel(
         self, var: ir.Symbol, here: ir.Expr, body: tuple[ir.Stmt, ...], private: tuple[ir.Symbol, ...]
     ) -> ir.For:
-        zero, mode = integer(0, self.loc), ir.LoopMode.PARALLEL
+        zero, mode = build.integer(0, self.loc), ir.LoopMode.PARALLEL
         return ir.For(var, zero, here, 1, body, mode, self.clauses, private, loc=self.loc)
 
     def _copy(self, loop: ir.For, lo: ir.Expr, hi: ir.Expr) -> ir.For:
@@ -249,10 +242,10 @@ class _Cut:
     def start(self, chunk: ir.Expr) -> ir.Expr:
         """The loop variable's value where a chunk of the round starts; at the end where there is none."""
         loc = self.lo.loc
-        number = self.first if chunk == integer(0, loc) else ir.Binary("+", self.first, chunk, loc=loc)
+        number = self.first if chunk == build.integer(0, loc) else ir.Binary("+", self.first, chunk, loc=loc)
         reached = ir.Binary("min", ir.Binary("*", number, self.size, loc=loc), self.count, loc=loc)
-        return iteration(self.lo, self.step, reached)
+        return build.iteration(self.lo, self.step, reached)
 
     def bounds(self, chunk: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
         here: ir.Expr = ir.Var(chunk, loc=self.lo.loc)
-        return self.start(here), self.start(shifted(here, 1))
+        return self.start(here), self.start(build.shifted(here, 1))
