@@ -21,18 +21,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from appyc import errors
 from appyc.api import JitFunction, recorded_in
 from appyc.compiler.requests import Request
 from appyc.compiler.versions import Version
-from appyc.errors import (
-    CompileError,
-    InternalError,
-    LeftToPython,
-    Loc,
-    ToolchainError,
-    TypeInferenceError,
-    UnsupportedError,
-)
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Part, Source, read_source
 from appyc.frontend.syntax.trip_counts import has_own_loop, iterations
@@ -78,7 +70,7 @@ def automatic(fn: FunctionType, options: Options) -> FunctionType | AutoFunction
         return fn
     try:
         node = read_source(fn).ast
-    except CompileError:
+    except errors.CompileError:
         return fn
     return AutoFunction(fn, options) if has_own_loop(node) else fn
 
@@ -136,7 +128,7 @@ class AutoFunction(JitFunction):
         if self._is_distributed(args, keywords):
             try:
                 return self._distributed(args, keywords)
-            except (CompileError, InternalError) as error:
+            except (errors.CompileError, errors.InternalError) as error:
                 if self.options.strict:
                     raise
                 self._give_up(kind, error)
@@ -150,9 +142,9 @@ class AutoFunction(JitFunction):
         if version is not None:
             try:
                 return version.run(named)
-            except LeftToPython:
+            except errors.LeftToPython:
                 pass
-            except CompileError:
+            except errors.CompileError:
                 # A kernel refuses a read-only array before its first store. In a
                 # function that runs in part in Python it is the program's own.
                 if version.kernel is None and not version.outside.captures:
@@ -178,7 +170,7 @@ class AutoFunction(JitFunction):
             version = self._find(wanted, named)
             if version is None and self._pays(named):
                 version = self._version(wanted, named)
-        except (CompileError, InternalError, ToolchainError) as error:
+        except (errors.CompileError, errors.InternalError, errors.ToolchainError) as error:
             if self.options.strict:
                 raise
             self._give_up(kind, error)
@@ -221,12 +213,12 @@ class AutoFunction(JitFunction):
         return iterations(self._text().ast.body, values) >= LARGE_CALL
 
     def _give_up(self, kind: tuple[object, ...], error: Exception) -> None:
-        if isinstance(error, CompileError):
+        if isinstance(error, errors.CompileError):
             reason = f"line {error.loc.line}: {error.summary}"
         else:
             reason = str(error).partition("\n")[0]
         self._in_python[kind] = reason
-        if isinstance(error, ToolchainError):
+        if isinstance(error, errors.ToolchainError):
             warnings.warn(f"appyc runs everything in Python: {error}", RuntimeWarning, stacklevel=4)
 
     # ------------------------------------------------------------ compiling
@@ -237,19 +229,21 @@ class AutoFunction(JitFunction):
         while True:
             try:
                 version = self._made(wanted)
-            except CompileError as error:
+            except errors.CompileError as error:
                 if self.options.strict or not self._drop_pragma(error):
                     raise
                 continue
             hosted = self._regions.get(wanted.key)
             if hosted is not None and not hosted.regions:
-                raise UnsupportedError(hosted.part.reason, Loc(self._text().file, hosted.part.line))
+                raise errors.UnsupportedError(
+                    hosted.part.reason, errors.Loc(self._text().file, hosted.part.line)
+                )
             return version
 
     def _made(self, wanted: Request) -> Version:
         try:
             return super()._make(wanted)
-        except TypeInferenceError as error:
+        except errors.TypeInferenceError as error:
             version = self._split(wanted, error)
             self._last = wanted
             return version
@@ -265,7 +259,7 @@ class AutoFunction(JitFunction):
         self._inner.append(found)
         return found
 
-    def _drop_pragma(self, error: CompileError) -> bool:
+    def _drop_pragma(self, error: errors.CompileError) -> bool:
         """Removes a pragma that cannot be fulfilled. The loop is then compiled as an unmarked one."""
         from appyc.frontend.fault_paths import annotation_around  # noqa: PLC0415
         from appyc.frontend.pragmas.pragmas import read_pragmas  # noqa: PLC0415

@@ -15,14 +15,13 @@ import pytest
 import appyc
 from appyc.analysis.accesses.access_pairs import Meetings
 from appyc.analysis.algebra import integer_syntax
-from appyc.analysis.patterns.block_chains import Member
+from appyc.analysis.patterns import block_chains
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
 from appyc.frontend import scope
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.ir.nodes import Function, Symbol
 from appyc.passes.checks import check_integer_overflow
-from appyc.passes.fuse import tiled_chains
 from benchmarks.long_programs import (
     PROGRAMS,
     Program,
@@ -131,13 +130,13 @@ def test_blocks_of_stencils_are_told_apart_by_their_bounds(
 def test_two_loops_of_a_chain_are_weighed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains that end too soon are tried again from their second loop on, up to twelve times for each loop."""
     asked: list[tuple[int, int]] = []
-    saves = tiled_chains.saves_traffic
+    saves = block_chains.saves_traffic
 
-    def counted(one: Member, last: Member) -> bool:
+    def counted(one: block_chains.Member, last: block_chains.Member) -> bool:
         asked.append((one.loop.loc.line, last.loop.loc.line))
         return saves(one, last)
 
-    monkeypatch.setattr(tiled_chains, "saves_traffic", counted)
+    monkeypatch.setattr(block_chains, "saves_traffic", counted)
     text, arguments = stencils(20)
     read(tmp_path, (text, arguments)).source("ir", *arguments)
     assert asked

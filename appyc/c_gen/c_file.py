@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.c_gen import translation_units
 from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee, has_depth
@@ -22,33 +23,11 @@ from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_statements import emit_statement
 from appyc.c_gen.text.c_types import TYPEDEFS, c_type
-from appyc.c_gen.translation_units import (
-    MASKS,
-    RUNS_FEW,
-    SINES_AND_COSINES,
-    STARTS_LOOPS,
-    Definition,
-    File,
-    cut,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.invariance import resized_parameters
-from appyc.ir.nodes import (
-    Alloc,
-    Apart,
-    Ascending,
-    Const,
-    Draw,
-    For,
-    Function,
-    Load,
-    Stmt,
-    Symbol,
-    View,
-    While,
-)
 from appyc.ir.raising import can_fault
 from appyc.ir.text_writers import CWriter
 from appyc.ir.types import DType, Layout
@@ -73,21 +52,21 @@ class CModule:
     faults: tuple[FaultSite, ...]
     layout: FrameLayout
     threaded: bool = False
-    profiled: tuple[For, ...] = ()
+    profiled: tuple[ir.For, ...] = ()
     needs: tuple[str, ...] = ()
     start: str = ""
-    functions: tuple[Definition, ...] = ()
+    functions: tuple[translation_units.Definition, ...] = ()
     end: str = ""
     libraries: tuple[str, ...] = ()
     draws: bool = False
 
-    def units(self, most: int) -> tuple[File, ...]:
+    def units(self, most: int) -> tuple[translation_units.File, ...]:
         """Up to so many files that are the program together with `libraries`, as `text` is alone."""
-        return cut(self.start, self.functions, self.end, most)
+        return translation_units.cut(self.start, self.functions, self.end, most)
 
 
 def generate(
-    fn: Function,
+    fn: ir.Function,
     options: Options,
     *,
     sequential: bool = False,
@@ -117,12 +96,14 @@ def generate(
     functions = tuple(module.functions)
     written = [function.static for function in functions]
     parts = (fn, *(callee.function for callee in fn.callees))
-    draws = any(isinstance(n, Draw) for part in parts for n in walk(part))
+    draws = any(isinstance(n, ir.Draw) for part in parts for n in walk(part))
     head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
     text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
-    threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, For))
-    masks = (MASKS,) if any(isinstance(n, Alloc) and n.in_frame for n in walk(fn)) else ()
-    both = (SINES_AND_COSINES,) if "sin(" in text and "cos(" in text else ()
+    threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, ir.For))
+    masks = (
+        (translation_units.MASKS,) if any(isinstance(n, ir.Alloc) and n.in_frame for n in walk(fn)) else ()
+    )
+    both = (translation_units.SINES_AND_COSINES,) if "sin(" in text and "cos(" in text else ()
     start = f"{head}\n\n{module.helpers.declared()}"
     return CModule(
         text, entry, module.sites.table(), layout, threaded, tuple(profiled), (*masks, *both),
@@ -130,7 +111,7 @@ def generate(
     )  # fmt: skip
 
 
-def _emit_callee(module: ModuleContext, fn: Function) -> None:
+def _emit_callee(module: ModuleContext, fn: ir.Function) -> None:
     """Writes a function that the program calls."""
     resized = resized_parameters(fn)
     ctx = FunctionContext(
@@ -147,14 +128,14 @@ def _emit_callee(module: ModuleContext, fn: Function) -> None:
     emit_callee(ctx, fn, statements)
 
 
-def _allocated(module: ModuleContext, fn: Function) -> tuple[Symbol, ...]:
+def _allocated(module: ModuleContext, fn: ir.Function) -> tuple[ir.Symbol, ...]:
     """The arrays that the function gets memory for."""
-    made = (n for n in _outside_threads(module, fn.body) if isinstance(n, Alloc) and not n.in_frame)
+    made = (n for n in _outside_threads(module, fn.body) if isinstance(n, ir.Alloc) and not n.in_frame)
     return tuple(dict.fromkeys(n.array for n in made))
 
 
-def _resized_by_calls(fn: Function) -> frozenset[Symbol]:
-    return frozenset(n.array for n in walk(fn.body) if isinstance(n, View) and n.resized)
+def _resized_by_calls(fn: ir.Function) -> frozenset[ir.Symbol]:
+    return frozenset(n.array for n in walk(fn.body) if isinstance(n, ir.View) and n.resized)
 
 
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
@@ -186,7 +167,7 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
             for array in gone.get(at, ()):
                 emit_release(ctx, array)
         for result, slot in zip(fn.results, layout.results, strict=True):
-            if isinstance(result.value, Symbol):
+            if isinstance(result.value, ir.Symbol):
                 if slot is not None:
                     _emit_array_result(ctx, result.value, slot)
             else:
@@ -200,24 +181,24 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
         runs_few = any(
             ctx.schedule[n.var].in_order_below for n in loops_of(fn.body) if runs_in_threads(ctx, n)
         )
-        attributes = (RUNS_FEW if runs_few else STARTS_LOOPS,)
+        attributes = (translation_units.RUNS_FEW if runs_few else translation_units.STARTS_LOOPS,)
     emit_function(ctx, name, parameters, statements, attributes=attributes)
     return name
 
 
-def _first_generators(module: ModuleContext) -> list[Symbol]:
+def _first_generators(module: ModuleContext) -> list[ir.Symbol]:
     """Arrays of NumPy's generators of which the program draws from the first alone."""
-    drawn = [n for n in walk(module.fn) if isinstance(n, Draw)]
+    drawn = [n for n in walk(module.fn) if isinstance(n, ir.Draw)]
     others = {
         n.generators
         for n in drawn
-        if n.name in OF_PYTHON or not (isinstance(n.where, Load) and _is_first(n.where))
+        if n.name in OF_PYTHON or not (isinstance(n.where, ir.Load) and _is_first(n.where))
     }
     return [array for array in dict.fromkeys(n.generators for n in drawn) if array not in others]
 
 
-def _is_first(load: Load) -> bool:
-    return not load.checked and isinstance(load.index[0], Const) and load.index[0].value == 0
+def _is_first(load: ir.Load) -> bool:
+    return not load.checked and isinstance(load.index[0], ir.Const) and load.index[0].value == 0
 
 
 def _only_starts_loops(module: ModuleContext) -> bool:
@@ -225,48 +206,48 @@ def _only_starts_loops(module: ModuleContext) -> bool:
     outlined. The same holds for what it calls, such as inspectors and the combination of copies."""
     ctx = FunctionContext(module)
 
-    def has_threads(stmt: Stmt) -> bool:
-        return any(isinstance(n, For) and runs_in_threads(ctx, n) for n in walk(stmt))
+    def has_threads(stmt: ir.Stmt) -> bool:
+        return any(isinstance(n, ir.For) and runs_in_threads(ctx, n) for n in walk(stmt))
 
-    if any(isinstance(n, Apart | Ascending) for n in walk(module.fn)):
+    if any(isinstance(n, ir.Apart | ir.Ascending) for n in walk(module.fn)):
         return False
     for stmt in _outside_threads(module, module.fn.body):
-        if isinstance(stmt, For | While) and not has_threads(stmt):
+        if isinstance(stmt, ir.For | ir.While) and not has_threads(stmt):
             return False
-        if isinstance(stmt, For) and any(
+        if isinstance(stmt, ir.For) and any(
             r.symbol.is_array for loop in perfect_nest(stmt) for r in loop.reductions
         ):
             return False
     return True
 
 
-def _outside_threads(module: ModuleContext, body: tuple[Stmt, ...]) -> list[Stmt]:
+def _outside_threads(module: ModuleContext, body: tuple[ir.Stmt, ...]) -> list[ir.Stmt]:
     """The statements that stay in the main function."""
     ctx = FunctionContext(module)
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for stmt in body:
         out.append(stmt)
-        if not (isinstance(stmt, For) and runs_in_threads(ctx, stmt)):
-            inner = tuple(child for child in children(stmt) if isinstance(child, Stmt))
+        if not (isinstance(stmt, ir.For) and runs_in_threads(ctx, stmt)):
+            inner = tuple(child for child in children(stmt) if isinstance(child, ir.Stmt))
             out += _outside_threads(module, inner)
     return out
 
 
-def _locals(module: ModuleContext, fn: Function) -> list[Symbol]:
+def _locals(module: ModuleContext, fn: ir.Function) -> list[ir.Symbol]:
     """The scalars that a function declares: neither parameters nor loop variables."""
-    needed: set[Symbol] = set()
+    needed: set[ir.Symbol] = set()
     ctx = FunctionContext(module)
     for stmt in _outside_threads(module, fn.body):
-        if isinstance(stmt, For) and runs_in_threads(ctx, stmt):
+        if isinstance(stmt, ir.For) and runs_in_threads(ctx, stmt):
             needed |= outside_symbols(stmt)
         else:
-            below = {s for child in children(stmt) if isinstance(child, Stmt) for s in symbols_of(child)}
+            below = {s for child in children(stmt) if isinstance(child, ir.Stmt) for s in symbols_of(child)}
             own = set(symbols_of(stmt))
-            needed |= own - below if not isinstance(stmt, For) else own
+            needed |= own - below if not isinstance(stmt, ir.For) else own
     needed &= named_outside_lanes(fn.body, fn.schedule)
     for result in fn.results:
         needed |= set(symbols_of(result))
-    bound = {n.var for n in walk(fn.body) if isinstance(n, For)}
+    bound = {n.var for n in walk(fn.body) if isinstance(n, ir.For)}
     return [
         s for s in symbols_of(fn) if s in needed and not s.is_array and s not in fn.params and s not in bound
     ]
@@ -282,7 +263,7 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
     goes_deep = any(has_depth(callee.function) for callee in module.fn.callees)
     inner = module.names.fresh(f"run_{module.fn.name}") if goes_deep else entry
     static = "static " if goes_deep else ""
-    writer.line(f"__attribute__(({STARTS_LOOPS}))")
+    writer.line(f"__attribute__(({translation_units.STARTS_LOOPS}))")
     with writer.block(f"{static}int32_t {inner}(int64_t *{restrict}frame)"):
         writer.line(f"int64_t *fault = frame + {layout.fault};")
         writer.line("fault[0] = -1;")
@@ -308,7 +289,7 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
     return writer.text()
 
 
-def _emit_array_parameter(ctx: FunctionContext, array: Symbol, slot: int) -> list[str]:
+def _emit_array_parameter(ctx: FunctionContext, array: ir.Symbol, slot: int) -> list[str]:
     """Declares an array's pointer, extents and strides from the frame; returns their names."""
     ndim = array.array.ndim
     parameters = parameters_of_array(ctx.module, array)
@@ -339,7 +320,7 @@ def _from_slot(ctx: FunctionContext, dtype: DType, slot: int) -> str:
             return f"({c_type(dtype)})frame[{slot}]"
 
 
-def _emit_array_result(ctx: FunctionContext, array: Symbol, slot: int) -> None:
+def _emit_array_result(ctx: FunctionContext, array: ir.Symbol, slot: int) -> None:
     """Hands an array that the function made to the caller, who frees it."""
     writer, name = ctx.writer, ctx.name(array)
     writer.line(f"frame[{slot}] = (int64_t){name};")

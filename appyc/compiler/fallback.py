@@ -18,16 +18,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from appyc.errors import (
-    CompileError,
-    FallbackWarning,
-    InternalError,
-    InternalWarning,
-    Loc,
-    Note,
-    UnsupportedError,
-    diagnostic,
-)
+from appyc import errors
 from appyc.frontend.access import closure_cells
 from appyc.runtime.dispatch import Entry
 
@@ -129,7 +120,7 @@ class Raced(Protocol):
 
     is_in_python: bool
     handed: dict[Any, Any]
-    beside: CompileError | None
+    beside: errors.CompileError | None
 
     @property
     def was_called(self) -> bool: ...
@@ -148,7 +139,7 @@ class Hosted(Generic[R]):
     """
 
     host: FunctionType | None
-    error: CompileError
+    error: errors.CompileError
     part: PythonPart
     regions: tuple[R, ...] = ()
     left: tuple[PythonPart, ...] = ()
@@ -176,7 +167,7 @@ def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType
         return None
     try:
         tree = text().ast
-    except UnsupportedError:
+    except errors.UnsupportedError:
         return None
     nodes = [node for statement in tree.body for node in ast.walk(statement)]
     calls_itself = any(isinstance(node, ast.Name) and node.id == name for node in nodes)
@@ -193,25 +184,25 @@ def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType
     return itself
 
 
-def warn_of_python(name: str, error: CompileError) -> None:
+def warn_of_python(name: str, error: errors.CompileError) -> None:
     """Tells that a function runs in Python, and why."""
-    text = diagnostic(f"{name} runs in Python: {error.summary}", error)
-    warnings.warn(text, FallbackWarning, stacklevel=frames_of_ours())
+    text = errors.diagnostic(f"{name} runs in Python: {error.summary}", error)
+    warnings.warn(text, errors.FallbackWarning, stacklevel=frames_of_ours())
 
 
-def warn_of_defect(name: str, error: InternalError) -> None:
+def warn_of_defect(name: str, error: errors.InternalError) -> None:
     """Tells that a function runs in Python because of a fault of appyc's own."""
     at = f" ({error.loc})" if error.loc is not None else ""
     text = f"{name}{at} runs in Python: {error.summary}. Please report it, with the function."
-    warnings.warn(text, InternalWarning, stacklevel=frames_of_ours())
+    warnings.warn(text, errors.InternalWarning, stacklevel=frames_of_ours())
 
 
-def warn_of_pragma(pragma: Loc, error: CompileError) -> None:
+def warn_of_pragma(pragma: errors.Loc, error: errors.CompileError) -> None:
     """Tells that a statement does not do what its pragma asks for."""
     told = copy(error)
     told.summary = f"the statement runs in Python, in spite of its pragma: {error.summary}"
-    told.related = (Note(pragma, "asked for here"), *error.related)
-    warnings.warn(str(told), FallbackWarning, stacklevel=frames_of_ours())
+    told.related = (errors.Note(pragma, "asked for here"), *error.related)
+    warnings.warn(str(told), errors.FallbackWarning, stacklevel=frames_of_ours())
 
 
 def frames_of_ours() -> int:

@@ -14,31 +14,12 @@ from types import UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_type_hints
 
 from appyc.ir import _trees
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Call,
-    Clauses,
-    Draw,
-    Expr,
-    For,
-    ForAll,
-    Function,
-    Load,
-    Node,
-    Reduction,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    View,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.schedule import Operand, Product, Scan, Schedule
 
-N = TypeVar("N", bound=Node)
-T = TypeVar("T", bound="Node | tuple[Node, ...]")
-Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
+N = TypeVar("N", bound=ir.Node)
+T = TypeVar("T", bound="ir.Node | tuple[ir.Node, ...]")
+Rule: TypeAlias = Callable[[ir.Node], "ir.Node | tuple[ir.Node, ...]"]
 
 Fields: TypeAlias = Callable[..., tuple[str, ...]]
 """Which fields of a kind of node to look into."""
@@ -65,7 +46,7 @@ def _blocks(kind: type[Any]) -> tuple[str, ...]:
 def _reads(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node that hold nodes other than clauses."""
     return tuple(
-        name for name, kinds in _fields(kind) if any(_is_node(k) and k is not Clauses for k in kinds)
+        name for name, kinds in _fields(kind) if any(_is_node(k) and k is not ir.Clauses for k in kinds)
     )
 
 
@@ -73,7 +54,7 @@ def _reads(kind: type[Any]) -> tuple[str, ...]:
 def _names(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node that hold symbols, alone or in reductions, scans and schedules."""
     return tuple(
-        name for name, kinds in _fields(kind) if {Symbol, Reduction, Scan, Schedule}.intersection(kinds)
+        name for name, kinds in _fields(kind) if {ir.Symbol, ir.Reduction, Scan, Schedule}.intersection(kinds)
     )
 
 
@@ -93,19 +74,19 @@ def _kinds(hint: object) -> Iterator[object]:
 
 
 def _is_node(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Node)
+    return isinstance(kind, type) and issubclass(kind, ir.Node)
 
 
-_WITHOUT_STATEMENTS = frozenset[object]((*get_args(Expr), Clauses, Product, Operand))
+_WITHOUT_STATEMENTS = frozenset[object]((*get_args(ir.Expr), ir.Clauses, Product, Operand))
 
 
-def children(node: Node) -> list[Node]:
+def children(node: ir.Node) -> list[ir.Node]:
     """The nodes directly below, in order."""
-    out: list[Node] = []
+    out: list[ir.Node] = []
     kind: Any = type(node)
     for name in _parts(kind):
         value = getattr(node, name)
-        out.extend(value if isinstance(value, tuple) else (value,) if isinstance(value, Node) else ())
+        out.extend(value if isinstance(value, tuple) else (value,) if isinstance(value, ir.Node) else ())
     return out
 
 
@@ -117,34 +98,34 @@ class _Table(dict[Any, "tuple[str, ...] | None"]):
         self._fields = fields
 
     def __missing__(self, kind: type[object]) -> tuple[str, ...] | None:
-        self[kind] = self._fields(kind) if issubclass(kind, Node) else None
+        self[kind] = self._fields(kind) if issubclass(kind, ir.Node) else None
         return self[kind]
 
 
 _PARTS, _BLOCKS, _READS = _Table(_parts), _Table(_blocks), _Table(_reads)
 
 
-def walk(node: Node | Iterable[Node]) -> Iterator[Node]:
+def walk(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Node]:
     """The node (or each of them) and everything below, parents before children, in program order."""
     return _trees.walk(node, _PARTS)
 
 
-def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
+def statements(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Node]:
     """The nodes of a tree in the order of `walk`, without expressions, which hold no statements and are most
     of the nodes."""
     return _trees.walk(node, _BLOCKS)
 
 
-def contains(node: Node | Iterable[Node], kinds: type[Node] | UnionType) -> bool:
+def contains(node: ir.Node | Iterable[ir.Node], kinds: type[ir.Node] | UnionType) -> bool:
     """Whether a node of one of these kinds is in a tree, or in one of several: `contains(body, Load | Draw)`."""
     return any(isinstance(n, kinds) for n in _trees.walk(node, _fields_to(get_args(kinds) or (kinds,))))
 
 
 @cache
-def _fields_to(kinds: tuple[type[Node], ...]) -> _Table:
+def _fields_to(kinds: tuple[type[ir.Node], ...]) -> _Table:
     """The fields in which nodes of these kinds can be found: expressions are skipped for kinds of
     statements."""
-    return _BLOCKS if {*kinds} <= {*get_args(Stmt)} else _PARTS
+    return _BLOCKS if {*kinds} <= {*get_args(ir.Stmt)} else _PARTS
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -159,26 +140,26 @@ def rewrite_all(nodes: tuple[N, ...], rule: Rule) -> tuple[N, ...]:
     return _trees.rewrite(nodes, rule, _PARTS, _with)
 
 
-def _with(node: Node, changes: Mapping[str, object]) -> Node:
+def _with(node: ir.Node, changes: Mapping[str, object]) -> ir.Node:
     """`dataclasses.replace`, which looks through the fields of the class each time, in a third of the time."""
     kind: Any = type(node)
     values = [changes[name] if name in changes else getattr(node, name) for name in kind.__match_args__]
-    out: Node = kind(*values, loc=node.loc)
+    out: ir.Node = kind(*values, loc=node.loc)
     return out
 
 
-def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
+def map_operands(node: N, rule: Callable[[ir.Expr], ir.Expr]) -> N:
     """The node with `rule` applied to the expressions directly below it, and to those that say what a view is."""
     changes: dict[str, object] = {}
     kind: Any = type(node)
     for name in _parts(kind):
         old = getattr(node, name)
-        if isinstance(old, Expr):
+        if isinstance(old, ir.Expr):
             new: object = rule(old)
         elif isinstance(old, tuple) and old:
             items = tuple(
-                rule(item) if isinstance(item, Expr)
-                else map_operands(item, rule) if isinstance(item, View)
+                rule(item) if isinstance(item, ir.Expr)
+                else map_operands(item, rule) if isinstance(item, ir.View)
                 else item
                 for item in old
             )  # fmt: skip
@@ -190,22 +171,22 @@ def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
     return cast(N, _with(node, changes)) if changes else node
 
 
-def substitute(node: T, values: dict[Symbol, Expr]) -> T:
+def substitute(node: T, values: dict[ir.Symbol, ir.Expr]) -> T:
     """The tree, or several, with every read of a scalar in `values` replaced by its expression."""
-    return _rewritten(node, lambda n: values.get(n.symbol, n) if isinstance(n, Var) else n)
+    return _rewritten(node, lambda n: values.get(n.symbol, n) if isinstance(n, ir.Var) else n)
 
 
 def _rewritten(node: T, rule: Rule) -> T:
     return cast(T, rewrite_all(node, rule) if isinstance(node, tuple) else rewrite(node, rule))
 
 
-def rename(node: T, new: dict[Symbol, Symbol]) -> T:
+def rename(node: T, new: dict[ir.Symbol, ir.Symbol]) -> T:
     """The tree, or several, with symbols replaced wherever they stand: read, written, bound or declared."""
 
     def sym(value: object) -> object:
-        if isinstance(value, Symbol):
+        if isinstance(value, ir.Symbol):
             return new.get(value, value)
-        if isinstance(value, Reduction | Scan):
+        if isinstance(value, ir.Reduction | Scan):
             return replace(value, symbol=new.get(value.symbol, value.symbol))
         if isinstance(value, Schedule):
             return _renamed(value, new) if value.loops else value
@@ -214,7 +195,7 @@ def rename(node: T, new: dict[Symbol, Symbol]) -> T:
             return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
         return value
 
-    def rule(n: Node) -> Node:
+    def rule(n: ir.Node) -> ir.Node:
         kind: Any = type(n)
         changes = {name: out for name in _names(kind) if (out := sym(old := getattr(n, name))) is not old}
         return _with(n, changes) if changes else n
@@ -222,12 +203,12 @@ def rename(node: T, new: dict[Symbol, Symbol]) -> T:
     return _rewritten(node, rule)
 
 
-def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:
+def _renamed(value: Any, new: dict[ir.Symbol, ir.Symbol]) -> Any:
     """A value in a schedule with symbols replaced."""
     match value:
-        case Symbol():
+        case ir.Symbol():
             return new.get(value, value)
-        case Node():
+        case ir.Node():
             return rename(value, new)
         case tuple():
             return tuple(_renamed(item, new) for item in value)
@@ -237,95 +218,95 @@ def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:
             return value
 
 
-def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:
+def symbols_of(node: ir.Node | Iterable[ir.Node]) -> list[ir.Symbol]:
     """Every symbol that occurs, once each, in program order (parameters first)."""
     return list(dict.fromkeys(symbol for n in walk(node) for symbol in own_symbols(n)))
 
 
-def own_symbols(node: Node) -> Iterator[Symbol]:
+def own_symbols(node: ir.Node) -> Iterator[ir.Symbol]:
     """The symbols that a node names itself, the nodes below aside."""
     kind: Any = type(node)
     for name in _names(kind):
         value = getattr(node, name)
         for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Symbol):
+            if isinstance(item, ir.Symbol):
                 yield item
-            elif isinstance(item, Reduction | Scan):
+            elif isinstance(item, ir.Reduction | Scan):
                 yield item.symbol
 
 
-def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:
+def scalars_read(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Scalars whose value is read; an `Update` reads its target. Clauses are not reads."""
     return set(scalar_reads(node))
 
 
-def scalar_reads(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+def scalar_reads(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
     """The scalars that are read, once for each read."""
     for n in _trees.walk(node, _READS):
-        if isinstance(n, Var):
+        if isinstance(n, ir.Var):
             yield n.symbol
-        elif isinstance(n, Update) and not n.index and not n.target.is_array:
+        elif isinstance(n, ir.Update) and not n.index and not n.target.is_array:
             yield n.target
 
 
-def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
+def scalars_written(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Scalars that are assigned or updated; loop variables are not among them."""
     return set(scalar_writes(node))
 
 
-def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+def scalar_writes(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
     """The scalars that are assigned or updated, once for each such statement."""
     for n in statements(node):
-        if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array):
+        if isinstance(n, ir.Assign) or (isinstance(n, ir.Update) and not n.target.is_array):
             yield n.target
 
 
-def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
+def arrays_read(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Arrays an element of which is read, by an `Update` or a resizing `Alloc` too; a `Call` reads all it is given."""
-    out: set[Symbol] = set()
+    out: set[ir.Symbol] = set()
     for n in walk(node):
-        if isinstance(n, Load) or (isinstance(n, Alloc) and n.kept is not None):
+        if isinstance(n, ir.Load) or (isinstance(n, ir.Alloc) and n.kept is not None):
             out.add(n.array)
-        elif isinstance(n, Call):
+        elif isinstance(n, ir.Call):
             out |= {view.array for view in n.views}
-        elif isinstance(n, Update) and n.target.is_array:
+        elif isinstance(n, ir.Update) and n.target.is_array:
             out.add(n.target)
     return out
 
 
-def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
+def arrays_written(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Arrays an element of which is stored or updated, or is a generator that is drawn from; a `Call` may store into
     those that it says."""
-    out: set[Symbol] = set()
+    out: set[ir.Symbol] = set()
     for n in statements(node):
-        if isinstance(n, Store | ForAll) or (isinstance(n, Alloc) and n.kept is not None):
+        if isinstance(n, ir.Store | ir.ForAll) or (isinstance(n, ir.Alloc) and n.kept is not None):
             out.add(n.array)
-        elif isinstance(n, Assign) and isinstance(n.value, Draw):
+        elif isinstance(n, ir.Assign) and isinstance(n.value, ir.Draw):
             out.add(n.value.generators)
-        elif isinstance(n, Assign) and isinstance(n.value, Call):
+        elif isinstance(n, ir.Assign) and isinstance(n.value, ir.Call):
             out |= {view.array for view in n.value.views if view.written}
-        elif isinstance(n, Update) and n.target.is_array:
+        elif isinstance(n, ir.Update) and n.target.is_array:
             out.add(n.target)
     return out
 
 
-def loops_of(node: Node | Iterable[Node]) -> list[For]:
+def loops_of(node: ir.Node | Iterable[ir.Node]) -> list[ir.For]:
     """Every `for` loop, outer ones first."""
-    return [n for n in statements(node) if isinstance(n, For)]
+    return [n for n in statements(node) if isinstance(n, ir.For)]
 
 
-def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> Function:
+def map_loops(fn: ir.Function, rule: Callable[[ir.For], ir.Stmt | tuple[ir.Stmt, ...]]) -> ir.Function:
     """The function with `rule` applied to every `for` loop, inner ones first."""
-    out = _trees.rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _BLOCKS, _with)
-    assert isinstance(out, Function)
+    out = _trees.rewrite(fn, lambda n: rule(n) if isinstance(n, ir.For) else n, _BLOCKS, _with)
+    assert isinstance(out, ir.Function)
     return out
 
 
-def with_loops(fn: Function, new: Mapping[Symbol, Stmt | tuple[Stmt, ...]]) -> Function:
+def with_loops(fn: ir.Function, new: Mapping[ir.Symbol, ir.Stmt | tuple[ir.Stmt, ...]]) -> ir.Function:
     """The function with other statements for some loops, which their variables name."""
     return map_loops(fn, lambda loop: new.get(loop.var, loop)) if new else fn
 
 
-def with_body(fn: Function, body: tuple[Stmt, ...]) -> Function:
+def with_body(fn: ir.Function, body: tuple[ir.Stmt, ...]) -> ir.Function:
     """The function with another body; itself where that is the same."""
     return fn if body == fn.body else replace(fn, body=body)

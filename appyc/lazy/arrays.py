@@ -15,33 +15,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from appyc.lazy import views
 from appyc.lazy._nodes import Tally, View, settled, viewed
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.residence import at_home, in_chunks
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.views import (
-    LONG_PATH,
-    Reshape,
-    Step,
-    Transpose,
-    ViewLayout,
-    Window,
-    steps_between,
-    view_of,
-    window,
-)
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _turning(
     shape: tuple[int, ...], before: tuple[int, ...] | None, axes: tuple[int, ...]
-) -> tuple[Transpose | None, tuple[int, ...], bool]:
+) -> tuple[views.Transpose | None, tuple[int, ...], bool]:
     """The step that gives axes another order, after those that came before; the shape that it leads to, and whether the
     axes of two elements and more keep their order."""
     found = axes if before is None else tuple([before[a] for a in axes])
     whole = tuple([shape[a] for a in axes])
-    step = None if is_ascending(list(found)) else Transpose(found)
+    step = None if is_ascending(list(found)) else views.Transpose(found)
     return step, whole, is_ascending([a for a, extent in zip(found, whole, strict=True) if extent > 1])
 
 
@@ -111,7 +101,7 @@ class Array(View):
             ghost = self.ghost().view()
             setattr(ghost, name, value)  # raises NumPy's errors
             if name == "shape" and ghost.flags.c_contiguous and not self.is_window:
-                self._change(self.view_with(Reshape(ghost.shape)))
+                self._change(self.view_with(views.Reshape(ghost.shape)))
             else:
                 self._change(self.windowed(ghost))
         else:
@@ -125,7 +115,7 @@ class Array(View):
     def ghost(self) -> np.ndarray:
         """An array with this one's shape, dtype and strides. What is in it need not be computed yet."""
         if self._ghost is None:
-            self._ghost = view_of(ghost_of(self.buffer), self.path)
+            self._ghost = views.view_of(ghost_of(self.buffer), self.path)
         return self._ghost
 
     def computed(self) -> np.ndarray:
@@ -134,7 +124,7 @@ class Array(View):
         if found is not None:
             return found
         self.compute()
-        return view_of(at_home(self.buffer), self.path)
+        return views.view_of(at_home(self.buffer), self.path)
 
     def compute(self) -> None:
         """Sees to it that the values are there."""
@@ -151,34 +141,34 @@ class Array(View):
         self.compute()
         return in_chunks(self.buffer, self.path)
 
-    def view_with(self, step: Step) -> Any:
+    def view_with(self, step: views.Step) -> Any:
         """The view after one more step. Raises NumPy's errors."""
         path = self.path
-        if type(step) is Transpose and 0 not in self.shape and not self.is_window:
+        if type(step) is views.Transpose and 0 not in self.shape and not self.is_window:
             return self.turned_to(step.axes)
-        ghost = view_of(self.ghost(), (step,))
-        is_long = len(path) >= LONG_PATH
-        path = steps_between(ghost_of(self.buffer), ghost) or () if is_long else (*path, step)
+        ghost = views.view_of(self.ghost(), (step,))
+        is_long = len(path) >= views.LONG_PATH
+        path = views.steps_between(ghost_of(self.buffer), ghost) or () if is_long else (*path, step)
         if self.is_window or not path:
             return self.windowed(ghost)
-        straight = is_straight(ghost) if type(step) is Transpose or not self.is_straight else True
+        straight = is_straight(ghost) if type(step) is views.Transpose or not self.is_straight else True
         return viewed(ndarray, self.buffer, path, ghost.shape, self.dtype, straight, ghost)
 
     def turned_to(self, axes: tuple[int, ...]) -> Any:
         """The view with its axes in another order."""
         if 0 in self.shape or self.is_window:
-            return self.view_with(Transpose(axes))
+            return self.view_with(views.Transpose(axes))
         path, before = self.path, None
-        if path and isinstance(last := path[-1], Transpose):
+        if path and isinstance(last := path[-1], views.Transpose):
             path, before = path[:-1], last.axes
         step, shape, is_ascending = _turning(self.shape, before, axes)
         whole = path if step is None else (*path, step)
         out = viewed(ndarray, self.buffer, whole, shape, self.dtype, is_ascending)
-        if path and any(type(s) is Transpose for s in path):
+        if path and any(type(s) is views.Transpose for s in path):
             out.is_straight = is_straight(out.ghost())
         return out  # where no axis has been turned before, the longer step is outside
 
-    def with_layout(self, layout: ViewLayout) -> Any:
+    def with_layout(self, layout: views.ViewLayout) -> Any:
         """The view of this whole array that was found for another one with its shape."""
         if not layout.path and layout.is_straight and layout.shape == self.shape:
             return self
@@ -186,13 +176,13 @@ class Array(View):
 
     def windowed(self, ghost: np.ndarray) -> Any:
         """Any view at all: `ghost` is one of this array's own ghost."""
-        step = window(ghost, ghost_of(self.buffer))
+        step = views.window(ghost, ghost_of(self.buffer))
         return viewed(ndarray, self.buffer, (step,), step.shape, step.dtype, False, ghost)
 
     @property
     def is_window(self) -> bool:
         """Whether compiled code has no words for this view."""
-        return bool(self.path) and type(self.path[0]) is Window
+        return bool(self.path) and type(self.path[0]) is views.Window
 
 
 class Flags:

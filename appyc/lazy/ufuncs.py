@@ -9,19 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import arrays, operations
 from appyc.lazy.evaluation import changing, evaluated, require
-from appyc.lazy.operations import (
-    COMPILED_DTYPES,
-    Convert,
-    Operation,
-    Pointwise,
-    Power,
-    Product,
-    broadcast,
-    product_shape,
-    ufunc_dtype,
-)
 from appyc.lazy.recorder import array, record, record_ordered, record_store
 from appyc.lazy.residence import is_chunked
 
@@ -74,7 +63,7 @@ def type_of(operand: Any) -> Any:
 
 
 def is_compiled(operands: Sequence[Any]) -> bool:
-    return all(type(o) in PYTHON_NUMBERS or o.dtype in COMPILED_DTYPES for o in operands)
+    return all(type(o) in PYTHON_NUMBERS or o.dtype in operations.COMPILED_DTYPES for o in operands)
 
 
 def fits(operands: Sequence[Any]) -> bool:
@@ -99,7 +88,7 @@ class Plan(NamedTuple):
     least, most: of Python's integers among them.
     """
 
-    operation: Operation
+    operation: operations.Operation
     shape: tuple[int, ...]
     dtype: np.dtype
     least: int
@@ -110,7 +99,7 @@ Kind: TypeAlias = tuple[Any, Any]
 """The key of an operand: dtype and shape of an array; class of a number, and its value where that counts."""
 
 
-Recorded: TypeAlias = tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype]
+Recorded: TypeAlias = tuple[operations.Operation, tuple[Any, ...], tuple[int, ...], np.dtype]
 """An operation, its operands, and shape and dtype of the result."""
 
 
@@ -127,7 +116,7 @@ def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
     integers = [operand for operand in operands if type(operand) is int]
     if plan is None or (integers and not plan.least <= min(integers) <= max(integers) <= plan.most):
         return None
-    if type(plan.operation) is Power:
+    if type(plan.operation) is operations.Power:
         operands = operands[:1]
     return plan.operation, operands, plan.shape, plan.dtype
 
@@ -139,12 +128,12 @@ def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
     ]
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     shapes = [more for kind, more in kinds if isinstance(kind, np.dtype)]
-    dtype, shape = ufunc_dtype(ufunc, *types), broadcast(*shapes) if dtypes else None
-    if ufunc not in COMPILED_UFUNCS or not COMPILED_DTYPES.issuperset(dtypes):
+    dtype, shape = operations.ufunc_dtype(ufunc, *types), operations.broadcast(*shapes) if dtypes else None
+    if ufunc not in COMPILED_UFUNCS or not operations.COMPILED_DTYPES.issuperset(dtypes):
         return None
-    if dtype not in COMPILED_DTYPES or dtype is None or shape is None:
+    if dtype not in operations.COMPILED_DTYPES or dtype is None or shape is None:
         return None
-    operation: Operation = Pointwise(ufunc)
+    operation: operations.Operation = operations.Pointwise(ufunc)
     if ufunc is np.power:
         exponent = kinds[1][1]
         if np.dtype(types[0]) == np.bool_ or (
@@ -152,7 +141,7 @@ def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
         ):
             return None  # a negative exponent raises
         if type(exponent) in (int, float) and -4 <= exponent <= 4:
-            operation = Power(exponent)
+            operation = operations.Power(exponent)
     return Plan(operation, shape, dtype, *range_of_integers(*dtypes))
 
 
@@ -209,7 +198,7 @@ def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> Any:
 
 def store(target: arrays.Array, value: Any) -> None:
     """`target[...] = value`."""
-    is_known = target.dtype in COMPILED_DTYPES and not target.is_window
+    is_known = target.dtype in operations.COMPILED_DTYPES and not target.is_window
     is_known = is_known and not _is_stored_in_order(target, value)
     operand = as_operand(value, target.dtype) if is_known else None
     if operand is None or not is_compiled((operand,)):
@@ -218,7 +207,7 @@ def store(target: arrays.Array, value: Any) -> None:
     if isinstance(operand, arrays.Array) and operand.buffer is target.buffer and operand.path == target.path:
         return  # the end of `a[i] += x`
     shape = operand.shape if isinstance(operand, arrays.Array) else ()
-    if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
+    if operations.broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
         changing(target, np.ndarray.__setitem__, ..., value)  # raises, or stretches
         return
     if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
@@ -228,7 +217,7 @@ def store(target: arrays.Array, value: Any) -> None:
         one = np.empty((), target.dtype)
         one[()] = operand
         operand = one[()]
-    record_store(Convert(target.dtype), (operand,), target, shape)
+    record_store(operations.Convert(target.dtype), (operand,), target, shape)
 
 
 def _is_stored_in_order(target: arrays.Array, value: Any) -> bool:
@@ -241,10 +230,10 @@ def _is_stored_in_order(target: arrays.Array, value: Any) -> bool:
 def product(one: Any, two: Any) -> Any:
     """`one @ two`. Two matrices are multiplied by BLAS, between compiled programs."""
     shapes = (getattr(one, "shape", ()), getattr(two, "shape", ()))
-    shape = None if one is None or two is None else product_shape(*shapes)
+    shape = None if one is None or two is None else operations.product_shape(*shapes)
     if shape is None or not is_compiled((one, two)):
         return evaluated(np.matmul, (one, two), {})
-    dtype = ufunc_dtype(np.matmul, one.dtype, two.dtype)
+    dtype = operations.ufunc_dtype(np.matmul, one.dtype, two.dtype)
     if dtype is None:
         return evaluated(np.matmul, (one, two), {})
-    return record(Product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)
+    return record(operations.Product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)

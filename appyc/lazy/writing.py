@@ -7,20 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from appyc.lazy import operations
 from appyc.lazy.equal_lengths import Length
 from appyc.lazy.gathering import Form, Gathered, Line
-from appyc.lazy.operations import (
-    Apply,
-    Call,
-    Convert,
-    Copy,
-    Create,
-    Gather,
-    Pointwise,
-    Power,
-    Product,
-    Scatter,
-)
 from appyc.lazy.views import ROUND, tuple_of
 
 
@@ -68,14 +57,14 @@ class Writer:
         """The lines of a statement."""
         operation, forms, target, path = line
         operands = [self._operand(form) for form in forms]
-        if isinstance(operation, Call):
+        if isinstance(operation, operations.Call):
             assert isinstance(target, tuple)
             calls = self._call(operation, operands, target)
             if path is None:
                 return calls
             return [f"for {ROUND} in range({self._number()}):", *(f"    {call}" for call in calls)]
         assert isinstance(target, int)
-        if isinstance(operation, Scatter):
+        if isinstance(operation, operations.Scatter):
             assert path is not None
             naming, view = self._stored_view(target, path)
             value, *indices = operands
@@ -104,7 +93,9 @@ class Writer:
     def _number(self) -> str:
         return f"s{next(self.numbers)}"
 
-    def _call(self, operation: Call, operands: list[str], made: tuple[int | None, ...]) -> list[str]:
+    def _call(
+        self, operation: operations.Call, operands: list[str], made: tuple[int | None, ...]
+    ) -> list[str]:
         known = (name for name, function in self.functions.items() if function is operation.function)
         name = next(known, f"f{len(self.functions)}")
         self.functions[name] = operation.function
@@ -116,24 +107,24 @@ class Writer:
 
     def _value(self, operation: object, operands: list[str]) -> str:
         match operation:
-            case Pointwise(function):
+            case operations.Pointwise(function):
                 return f"np.{function.__name__}({', '.join(operands)})"
-            case Power(exponent):
+            case operations.Power(exponent):
                 return f"{operands[0]} ** {exponent!r}"
-            case Gather():
+            case operations.Gather():
                 return f"{operands[0]}[{', '.join(operands[1:])}]"
-            case Copy():
+            case operations.Copy():
                 return f"{operands[0]}.copy()"
-            case Convert(dtype):
+            case operations.Convert(dtype):
                 return f"{operands[0]}.astype({_type(dtype)})"
-            case Create(name, dtype):
+            case operations.Create(name, dtype):
                 rank = len(operands) - (name == "full")
                 return f"np.{name}({', '.join([tuple_of(operands[:rank]), *operands[rank:]])}, dtype={_type(dtype)})"
-            case Apply():
+            case operations.Apply():
                 args, keywords = operation.filled(map(_Code, operands))
                 named = [f"{k}={_argument(v)}" for k, v in keywords.items()]
                 return f"np.{operation.name}({', '.join([*map(_argument, args), *named])})"
-            case Product():
+            case operations.Product():
                 return f"{operands[0]} @ {operands[1]}"
             case _:
                 raise AssertionError(f"no text for {operation}")

@@ -19,14 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.ir.aliasing import SharedArray, Sharing
-from appyc.runtime.overlap import (
-    are_apart,
-    byte_range,
-    bytes_from,
-    interface_of,
-    may_overlap_itself,
-    touching,
-)
+from appyc.runtime import overlap
 from appyc.runtime.signature import layout_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -50,11 +43,11 @@ def describe_sharing(
 
     any_distance: all offsets are hidden arguments, so that one version serves them all.
     """
-    if any(isinstance(values[n], np.ndarray) and may_overlap_itself(values[n]) for n in written):  # type: ignore[arg-type]
+    if any(isinstance(values[n], np.ndarray) and overlap.may_overlap_itself(values[n]) for n in written):  # type: ignore[arg-type]
         return None
     groups: list[SharedArray] = []
     hidden: list[object] = []
-    for members in touching(values, written):
+    for members in overlap.touching(values, written):
         arrays = [values[n] for n in members]
         if are_one(arrays):
             groups.append(SharedArray(members))
@@ -81,7 +74,7 @@ def describe_sharing(
 
 def are_one(arrays: Sequence[Any]) -> bool:
     """Whether arrays are the same view: equal address, shape, strides and element type."""
-    faces = [interface_of(a) or {} for a in arrays]
+    faces = [overlap.interface_of(a) or {} for a in arrays]
     first, *others = [(f["data"][0], tuple(f["shape"]), f.get("strides"), f["typestr"]) for f in faces]
     return all(other == first for other in others)
 
@@ -90,7 +83,7 @@ def _in_base(arrays: Sequence[Array]) -> tuple[Array, list[tuple[int, ...]]] | N
     """An array that all of these are views of, and the index in it of each one's first element."""
     first = arrays[0]
     for array in arrays:
-        if array.dtype != first.dtype or array.strides != first.strides or may_overlap_itself(array):
+        if array.dtype != first.dtype or array.strides != first.strides or overlap.may_overlap_itself(array):
             return None
     offsets: list[tuple[int, ...]] = []
     for array in arrays:
@@ -147,7 +140,7 @@ def _box(
         max(o[axis] + a.shape[axis] for o, a in zip(offsets, arrays, strict=False)) - low[axis]
         for axis in range(len(strides))
     )
-    return (low, shape) if are_apart(shape, strides, arrays[0].itemsize) else None
+    return (low, shape) if overlap.are_apart(shape, strides, arrays[0].itemsize) else None
 
 
 def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -> Array | None:
@@ -156,8 +149,8 @@ def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     start = _address(first) + sum(o * s for o, s in zip(low, first.strides, strict=True))
-    begin, end = bytes_from(start, shape, first.strides, first.itemsize)
-    span = byte_range(owner)
+    begin, end = overlap.bytes_from(start, shape, first.strides, first.itemsize)
+    span = overlap.byte_range(owner)
     if span is None or begin < span[0] or end > span[1]:
         return None
     where = {"data": (start, False), "shape": shape, "strides": first.strides}

@@ -16,16 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.patterns.product_terms import (
-    DTYPES,
-    Term,
-    depends_on,
-    is_fixed,
-    is_matrix,
-    is_one_place_each,
-    one_of,
-    terms_of,
-)
+from appyc.analysis.patterns import product_terms
 from appyc.ir import nodes as ir
 from appyc.ir.affine import coefficient
 from appyc.ir.blocks import perfect_nest
@@ -62,11 +53,13 @@ def stack_of(loop: ir.For) -> Product | None:
     rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
     nest = (loop, rows, columns, summed)
     bounds = [bound for n in nest for bound in n.bounds]
-    if not is_fixed([*bounds, *(e for e in (product.scale, product.keep) if e is not None)], nest):
+    if not product_terms.is_fixed(
+        [*bounds, *(e for e in (product.scale, product.keep) if e is not None)], nest
+    ):
         return None
-    if not all(is_matrix(operand.index, nest) for operand in (product.left, product.right)):
+    if not all(product_terms.is_matrix(operand.index, nest) for operand in (product.left, product.right)):
         return None
-    if not is_one_place_each(product.target.index, (loop, rows, columns), nest):
+    if not product_terms.is_one_place_each(product.target.index, (loop, rows, columns), nest):
         return None
     return replace(product, stack=loop.var)
 
@@ -82,9 +75,9 @@ def added_up(loop: ir.For) -> tuple[ir.Update, ...]:
         match stmt:
             case ir.Assign() if stmt.target not in values:
                 values[stmt.target] = substitute(stmt.value, values)
-            case ir.Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
+            case ir.Update(op="+", atomic=False, mask=None) if stmt.value.dtype in product_terms.DTYPES:
                 found.append(replace(stmt, value=substitute(stmt.value, values)) if values else stmt)
-            case ir.Store(mask=None) if stmt.value.dtype in DTYPES:
+            case ir.Store(mask=None) if stmt.value.dtype in product_terms.DTYPES:
                 added = _added(stmt, substitute(stmt.value, values))
                 if added is None:
                     return ()
@@ -122,8 +115,8 @@ def _into_elements(
     nest: tuple[ir.For, ir.For, ir.For], update: ir.Update, apart: bool, of_sums: bool
 ) -> Product | None:
     """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
-    along = [loop for loop in nest if depends_on(update.index, loop)]
-    if len(along) != 2 or not is_one_place_each(update.index, along, nest):
+    along = [loop for loop in nest if product_terms.depends_on(update.index, loop)]
+    if len(along) != 2 or not product_terms.is_one_place_each(update.index, along, nest):
         return None
     rows, columns = along
     summed = next(loop for loop in nest if loop not in along)
@@ -133,7 +126,7 @@ def _into_elements(
         return None
     if update.target in (term.left.array, term.right.array) and not apart:
         return None
-    one = one_of(update.value)
+    one = product_terms.one_of(update.value)
     target = Operand(update.target, update.index, loc=update.loc)
     product = _product((rows, columns, summed), shape, target, term, term.scale, one)
     return replace(product, exchanged=exchanged)
@@ -148,7 +141,7 @@ def _by_sums(rows: ir.For, columns: ir.For, of_sums: bool) -> Product | None:
     summed, last = sums[0], stores[-1]
     nest = (rows, columns, summed)
     shape = _shape(rows, columns, summed, of_sums)
-    if shape is None or not is_one_place_each(last.index, [rows, columns], nest):
+    if shape is None or not product_terms.is_one_place_each(last.index, [rows, columns], nest):
         return None
     updates = added_up(summed)
     if len(updates) != 1 or (update := updates[0]).index:
@@ -169,16 +162,18 @@ def _by_sums(rows: ir.For, columns: ir.For, of_sums: bool) -> Product | None:
 
 def _term(
     value: ir.Expr, rows: ir.For, columns: ir.For, summed: ir.For, shape: ProductShape | None
-) -> tuple[Term | None, bool]:
+) -> tuple[product_terms.Term | None, bool]:
     """The one term that is added up, if it is one; True where its transpose is, too."""
-    terms = terms_of(value, (rows, columns), summed) if shape is not None else None
+    terms = product_terms.terms_of(value, (rows, columns), summed) if shape is not None else None
     if terms is None or shape is None:
         return None, False
     exchanged = _are_exchanged(terms, rows, columns, shape)
     return (terms[0] if len(terms) == 1 or exchanged else None), exchanged
 
 
-def _are_exchanged(terms: list[Term], rows: ir.For, columns: ir.For, shape: ProductShape) -> bool:
+def _are_exchanged(
+    terms: list[product_terms.Term], rows: ir.For, columns: ir.For, shape: ProductShape
+) -> bool:
     """Whether two terms are one product and its transpose, in a triangle: each reads by rows what the other reads by
     columns."""
     if (
@@ -197,7 +192,7 @@ def _product(
     nest: tuple[ir.For, ir.For, ir.For],
     shape: ProductShape,
     target: Operand,
-    term: Term,
+    term: product_terms.Term,
     scale: ir.Expr | None,
     keep: ir.Expr | None,
 ) -> Product:
@@ -243,12 +238,12 @@ def _slope(bound: ir.Expr, limit: str, rows: ir.For, nest: tuple[ir.For, ...]) -
             return None if one is None or other is None or (one and other) else one + other
         case _:
             others = [n for n in walk(bound) if not (isinstance(n, ir.Var) and n.symbol == rows.var)]
-            is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, ir.Var | ir.Load))
+            is_plain = all(product_terms.is_fixed(n, nest) for n in others if isinstance(n, ir.Var | ir.Load))
             return coefficient(bound, rows.var) if is_plain else None
 
 
 def _has_fixed_bounds(loops: tuple[ir.For, ...], nest: tuple[ir.For, ...] | None = None) -> bool:
-    return all(is_fixed(loop.bounds, nest or loops) for loop in loops)
+    return all(product_terms.is_fixed(loop.bounds, nest or loops) for loop in loops)
 
 
 def _value_stored(
@@ -309,7 +304,7 @@ class _Parts:
     nest: tuple[ir.For, ...]
 
     def of(self, value: ir.Expr) -> _Linear | None:
-        one = one_of(value)
+        one = product_terms.one_of(value)
         match value:
             case ir.Var() if value.symbol == self.total:
                 return _Linear(total=one)
@@ -321,9 +316,9 @@ class _Parts:
                 return self._scaled(value.arg, ir.Const(-one.value, value.dtype, loc=value.loc))
             case ir.Binary(op="+" | "-"):
                 return self._sum(value)
-            case ir.Binary(op="*") if is_fixed(value.rhs, self.nest):
+            case ir.Binary(op="*") if product_terms.is_fixed(value.rhs, self.nest):
                 return self._scaled(value.lhs, value.rhs)
-            case ir.Binary(op="*") if is_fixed(value.lhs, self.nest):
+            case ir.Binary(op="*") if product_terms.is_fixed(value.lhs, self.nest):
                 return self._scaled(value.rhs, value.lhs)
             case _:
                 return _Linear(has_rest=True)

@@ -12,15 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes import row_blocks
 from appyc.c_gen.lanes.register_tiles import Copies, declare_copies, emit_strips
-from appyc.c_gen.lanes.row_blocks import (
-    EmitRow,
-    RowBlocks,
-    declare_common_part,
-    differ,
-    emit_row_blocks,
-    nested,
-)
 from appyc.c_gen.lanes.simd import loop_head
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.vector_text import Vectors
@@ -63,13 +56,15 @@ def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: s
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
         _emit_strips(ctx, plan, inner, rows, first, last, () if short else plan.groups)
 
-    def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
+    def others(statements: tuple[Stmt, ...]) -> row_blocks.EmitRow | None:
         if not statements:
             return None
         return lambda row: body(ctx.spelling({rows.var: row}), statements)
 
-    blocks = RowBlocks(rows, inner, strips, others(rows.body[:at]), others(rows.body[at + 1 :]))
-    emit_row_blocks(ctx, blocks, lo, hi, plan.counts, _chunk(ctx, plan, inner) if plan.shared else None)
+    blocks = row_blocks.RowBlocks(rows, inner, strips, others(rows.body[:at]), others(rows.body[at + 1 :]))
+    row_blocks.emit_row_blocks(
+        ctx, blocks, lo, hi, plan.counts, _chunk(ctx, plan, inner) if plan.shared else None
+    )
 
 
 def _chunk(ctx: FunctionContext, plan: OuterLanes, lanes: For) -> str:
@@ -166,17 +161,17 @@ def _emit_loop(tile: _Tile, loop: For) -> None:
     any_copy = tile.copies[0]
     bounds = [(expression(row[0], loop.lo), expression(row[0], loop.hi)) for row in tile.rows]
     lows, highs = zip(*bounds, strict=True)
-    if not differ(lows) and not differ(highs):
+    if not row_blocks.differ(lows) and not row_blocks.differ(highs):
         _emit_iterations(tile, loop, *bounds[0])
         return
     helpers = any_copy.module.helpers
     with any_copy.writer.block():
-        first, last = declare_common_part(any_copy, bounds)
-        if differ(lows):
-            _emit_uneven(tile, loop, bounds, nested(helpers.plain("smaller"), lows), first)
+        first, last = row_blocks.declare_common_part(any_copy, bounds)
+        if row_blocks.differ(lows):
+            _emit_uneven(tile, loop, bounds, row_blocks.nested(helpers.plain("smaller"), lows), first)
         _emit_iterations(tile, loop, first, last)
-        if differ(highs):
-            _emit_uneven(tile, loop, bounds, last, nested(helpers.plain("larger"), highs))
+        if row_blocks.differ(highs):
+            _emit_uneven(tile, loop, bounds, last, row_blocks.nested(helpers.plain("larger"), highs))
 
 
 def _emit_uneven(tile: _Tile, loop: For, bounds: Sequence[tuple[str, str]], lo: str, hi: str) -> None:

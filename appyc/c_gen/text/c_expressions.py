@@ -16,14 +16,7 @@ from appyc.c_gen.text.c_types import c_type, constant, storage_type
 from appyc.c_gen.text.coalesced_subscripts import coalesced_position
 from appyc.errors import InternalError, Loc
 from appyc.ir import nodes as ir
-from appyc.ir.raising import (
-    CHECKED,
-    can_fault,
-    divisor_may_be_zero,
-    exponent_may_be_negative,
-    trapping_sums,
-    traps_overflow,
-)
+from appyc.ir import raising
 from appyc.ir.types import DType, Layout
 
 _TRAP_MESSAGES = {
@@ -97,7 +90,7 @@ def _sequenced(
     if not ctx.leaves_fast_loop:  # there an iteration that raises is run again
         later = raises
         for number in range(len(operands) - 1, -1, -1):
-            if (number == 0 and not later) or not can_fault(operands[number]):
+            if (number == 0 and not later) or not raising.can_fault(operands[number]):
                 continue
             if later and number + 1 < len(operands):
                 ctype = c_type(operands[number].dtype)
@@ -228,7 +221,7 @@ def checked_positions(
         return out
     ctx.module.helpers.plain("at")
     texts = [expression(ctx, position) for position in index]
-    if can_fault(index[1:]):  # Python evaluates all of them before the array tests the first
+    if raising.can_fault(index[1:]):  # Python evaluates all of them before the array tests the first
         out = [(f"index{axis}", text) for axis, text in enumerate(texts)]
         texts = [name for name, _ in out]
     for axis, text in enumerate(texts):
@@ -272,21 +265,21 @@ def _compare(ctx: FunctionContext, expr: ir.Compare) -> str:
 
 
 def _binary(ctx: FunctionContext, expr: ir.Binary) -> str:
-    raises = divisor_may_be_zero(expr) or exponent_may_be_negative(expr)
+    raises = raising.divisor_may_be_zero(expr) or raising.exponent_may_be_negative(expr)
     return _sequenced(ctx, (expr.lhs, expr.rhs), lambda texts: _operator(ctx, expr, *texts), raises)
 
 
 def _operator(ctx: FunctionContext, expr: ir.Binary, lhs: str, rhs: str) -> str:
     dtype = expr.dtype
-    if divisor_may_be_zero(expr):
+    if raising.divisor_may_be_zero(expr):
         message = _TRAP_MESSAGES[expr.op, dtype.is_float]
         site = ctx.module.sites.add("ZeroDivisionError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('divisor', dtype)}({rhs}, {site}, fault, &failed)"
-    if exponent_may_be_negative(expr):
+    if raising.exponent_may_be_negative(expr):
         message = "Integers to negative integer powers are not allowed."
         site = ctx.module.sites.add("ValueError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
-    if traps_overflow(expr):
+    if raising.traps_overflow(expr):
         return checked(ctx, expr.op, lhs, rhs, expr.loc)
     if expr.op == "**":
         return power(ctx, expr, lhs, rhs)
@@ -307,7 +300,7 @@ def _operator(ctx: FunctionContext, expr: ir.Binary, lhs: str, rhs: str) -> str:
 
 def checked(ctx: FunctionContext, op: str, lhs: str, rhs: str, loc: Loc) -> str:
     """An operation on Python ints that fails where its result takes more than 64 bits."""
-    function = ctx.module.helpers.plain(f"{CHECKED[op]}_checked")
+    function = ctx.module.helpers.plain(f"{raising.CHECKED[op]}_checked")
     return f"{function}({lhs}, {rhs}, {ctx.module.overflow_fault(loc)}, fault, &failed)"
 
 
@@ -316,7 +309,7 @@ def emit_combined(
 ) -> None:
     """Writes that a reduction's scalar takes up a partial result. head: the loop over these."""
     symbol, name = reduction.symbol, ctx.name(reduction.symbol)
-    traps = symbol in trapping_sums(loop.body)
+    traps = symbol in raising.trapping_sums(loop.body)
     value = combine(ctx, reduction.op, symbol.dtype, name, part)
     if traps:
         value = checked(ctx, reduction.op, name, part, loop.loc)

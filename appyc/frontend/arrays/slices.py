@@ -8,17 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.errors import LengthError, Loc, SubscriptError, UnsupportedError
+from appyc.frontend.arrays import slice_bounds as bounds
 from appyc.frontend.arrays.masks import nonzero
-from appyc.frontend.arrays.slice_bounds import (
-    SliceRange,
-    check_bounds,
-    check_positions,
-    checked_position,
-    index_on,
-    lowered_slice,
-    out_of_bounds,
-    tested_position,
-)
 from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
@@ -84,7 +75,7 @@ class _Mask:
     tensor: Tensor
 
 
-_Part: TypeAlias = SliceRange | Number | Tensor | _Mask | None
+_Part: TypeAlias = bounds.SliceRange | Number | Tensor | _Mask | None
 """The index of one axis of the owner; None for a new axis."""
 
 
@@ -126,7 +117,7 @@ def _indexed(
     apart = _stand_apart(parts)
     checked = False
     is_view = not all(isinstance(part, Number) for part in parts)
-    lengths = [part.extent for part in parts if isinstance(part, SliceRange)]
+    lengths = [part.extent for part in parts if isinstance(part, bounds.SliceRange)]
     for part in parts:
         if part is None:
             axes.append(scope.supply.fresh("i", DType.INT64))
@@ -135,26 +126,28 @@ def _indexed(
         old, extent = tensor.axes[at], tensor.extents[at]
         at += 1
         match part:
-            case SliceRange():
+            case bounds.SliceRange():
                 axis = scope.supply.fresh("i", DType.INT64)
                 axes.append(axis)
                 extents.append(part.extent)
                 if part.written is not None:
                     scope.found_slice(axis, part.written, part.extent)
                 scope.same_axis(old, axis)
-                indices[old] = index_on(part, axis, loc)
+                indices[old] = bounds.index_on(part, axis, loc)
             case _Mask():
                 raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
-                    indices[old] = position = checked_position(scope, part, extent)
+                    indices[old] = position = bounds.checked_position(scope, part, extent)
                     if is_view:
-                        check_bounds(scope, owner.symbol, len(owner.index) + at - 1, position, extent)
+                        bounds.check_bounds(scope, owner.symbol, len(owner.index) + at - 1, position, extent)
                     checked = True
                 elif scope.source.trusted:
-                    indices[old] = checked_position(scope, part, extent)
+                    indices[old] = bounds.checked_position(scope, part, extent)
                 else:
-                    indices[old] = tested_position(scope, part, extent, loc, out_of_bounds(at - 1))
+                    indices[old] = bounds.tested_position(
+                        scope, part, extent, loc, bounds.out_of_bounds(at - 1)
+                    )
             case Tensor():
                 if first_array is None:
                     first_array = 0 if apart else len(axes)
@@ -162,7 +155,7 @@ def _indexed(
                 checked = not in_view
                 if isinstance(owner, ArrayRef):
                     own_axis = len(owner.index) + at - 1
-                    check_positions(scope, owner.symbol, own_axis, part, extent, lengths)
+                    bounds.check_positions(scope, owner.symbol, own_axis, part, extent, lengths)
     if gathered is not None:
         assert first_array is not None
         axes[first_array:first_array] = gathered.axes
@@ -206,7 +199,7 @@ def _masked(
     first = sum(not isinstance(part, Number) for part in parts[:at])
     lengths = tensor.extents[front : front + rank]
     _test_lengths(scope, lengths, mask.tensor.extents, loc)
-    whole: list[_Part] = [SliceRange(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
+    whole: list[_Part] = [bounds.SliceRange(integer(0, loc), 1, extent) for extent in mask.tensor.extents]
     out = _indexed(scope, owner, tensor, [*parts[:at], *whole, *parts[at + 1 :]], loc, stored=True)
     assert isinstance(out, Tensor), "the mask's axes are left"
     if _stand_apart(parts):
@@ -261,7 +254,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
     if taken > tensor.ndim:
         raise SubscriptError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
                              f"{tensor.ndim} can be given, and None for new axes")  # fmt: skip
-    whole = [SliceRange(integer(0, loc), 1, extent) for extent in tensor.extents]
+    whole = [bounds.SliceRange(integer(0, loc), 1, extent) for extent in tensor.extents]
     out: list[_Part] = []
     at = 0
     for item in items:
@@ -275,7 +268,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
                 at += rest
                 continue
             case ast.Slice():
-                out.append(lowered_slice(scope, tensor.extents[at], item, scope.loc(item)))
+                out.append(bounds.lowered_slice(scope, tensor.extents[at], item, scope.loc(item)))
             case _:
                 out.append(_index(scope, item, loc))
         at += _width(item)

@@ -33,21 +33,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.value_parts import numbers_of
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    For,
-    If,
-    Load,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, rewrite, scalars_read, substitute
 
@@ -81,16 +67,16 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
             return None
     here = scope.supply.fresh("at", DType.INT64)
     with may_unroll(scope, source, loc):
-        one = _item(scope, node, first, source.item(Var(here, loc=loc)), here, loc)
+        one = _item(scope, node, first, source.item(ir.Var(here, loc=loc)), here, loc)
     if one is None:
         return None
     value, holds, checks = one
     axis = scope.supply.fresh("i", DType.INT64)
-    index: Expr = Var(axis, loc=loc)
+    index: ir.Expr = ir.Var(axis, loc=loc)
     if source.step != 1:
-        index = Binary("*", index, integer(source.step, loc), loc=loc)
+        index = ir.Binary("*", index, integer(source.step, loc), loc=loc)
     if source.lo != integer(0, loc):
-        index = Binary("+", pinned(scope, "start", source.lo), index, loc=loc)
+        index = ir.Binary("+", pinned(scope, "start", source.lo), index, loc=loc)
     inner = as_tensor(scope, value, loc)
     if here in scalars_read(inner.extents):
         raise UnsupportedError("the items of this comprehension have different lengths", loc, "write a loop")
@@ -99,23 +85,23 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
         holds = _read_in_iterations(substitute(holds, {here: index}), axis)
     count = _count(scope, source, loc)
     if checks:
-        rules = checks if holds is None else [If(holds, tuple(checks), loc=loc)]
+        rules = checks if holds is None else [ir.If(holds, tuple(checks), loc=loc)]
         body = tuple(substitute(stmt, {here: index}) for stmt in rules)
-        test = For(axis, integer(0, loc), count, 1, body, implied=True, loc=loc)
+        test = ir.For(axis, integer(0, loc), count, 1, body, implied=True, loc=loc)
         scope.emit(rename(test, {axis: scope.supply.fresh("i", DType.INT64)}))
     python = isinstance(value, vals.Number | vals.Tensor) and value.python
     out = vals.Tensor((axis, *inner.axes), (count, *inner.extents), element, python=python)
     return out if holds is None else vals.Masked(out, 0, 1, holds)
 
 
-def _read_in_iterations(item: Expr, axis: Symbol) -> Expr:
+def _read_in_iterations(item: ir.Expr, axis: ir.Symbol) -> ir.Expr:
     """The item, whose elements that are the same for all iterations are not read where there is no iteration."""
-    is_there = Compare(">=", Var(axis, loc=item.loc), integer(0, item.loc), loc=item.loc)
+    is_there = ir.Compare(">=", ir.Var(axis, loc=item.loc), integer(0, item.loc), loc=item.loc)
 
-    def rule(node: Node) -> Node:
-        if not isinstance(node, Load) or not node.checked or axis in scalars_read(node):
+    def rule(node: ir.Node) -> ir.Node:
+        if not isinstance(node, ir.Load) or not node.checked or axis in scalars_read(node):
             return node
-        return Select(is_there, node, cast(integer(0, node.loc), node.dtype), loc=node.loc)
+        return ir.Select(is_there, node, cast(integer(0, node.loc), node.dtype), loc=node.loc)
 
     return rewrite(item, rule)
 
@@ -171,16 +157,16 @@ def _rows(scope: Scope, node: Comprehension) -> vals.Value | None:
     items = as_tensor(scope, _in_a_list(scope, flat), loc)
     if items.ndim != 1:
         return None
-    some = Binary("max", width, integer(1, loc), loc=loc)
-    count = pinned(scope, "rows", Binary("//", items.extents[0], some, loc=loc))
+    some = ir.Binary("max", width, integer(1, loc), loc=loc)
+    count = pinned(scope, "rows", ir.Binary("//", items.extents[0], some, loc=loc))
     row, column = (scope.supply.fresh(name, DType.INT64) for name in "ij")
-    first = Binary("*", Var(row, loc=loc), width, loc=loc)
-    index = Binary("+", first, Var(column, loc=loc), loc=loc)
+    first = ir.Binary("*", ir.Var(row, loc=loc), width, loc=loc)
+    index = ir.Binary("+", first, ir.Var(column, loc=loc), loc=loc)
     element = substitute(items.element, {items.axes[0]: index})
     return vals.Tensor((row, column), (count, width), element, python=items.python)
 
 
-def _length_of_rows(scope: Scope, outer: ast.comprehension, over: ast.expr) -> Expr | None:
+def _length_of_rows(scope: Scope, outer: ast.comprehension, over: ast.expr) -> ir.Expr | None:
     """The length of what the inner of two comprehensions runs over, where these are the rows of an array."""
     match outer.target, over, outer.iter:
         case ast.Name(id=row), ast.Name(id=name), ast.Name() if row == name:
@@ -246,15 +232,20 @@ def _lowered(scope: Scope, item: ast.expr) -> vals.Value:
 
 
 def _item(
-    scope: Scope, node: Comprehension, generator: ast.comprehension, value: vals.Value, here: Symbol, loc: Loc
-) -> tuple[vals.Value, Expr | None, list[Stmt]] | None:
+    scope: Scope,
+    node: Comprehension,
+    generator: ast.comprehension,
+    value: vals.Value,
+    here: ir.Symbol,
+    loc: Loc,
+) -> tuple[vals.Value, ir.Expr | None, list[ir.Stmt]] | None:
     """The comprehension's item for this value of its target, in iteration `here`, the condition under which it exists,
     and the tests of indices that it makes.
 
     None where the item needs other statements.
     """
-    values: dict[Symbol, Expr] = {}
-    holds: Expr | None = None
+    values: dict[ir.Symbol, ir.Expr] = {}
+    holds: ir.Expr | None = None
     if _walrus_names(node):
         return None
     own = scope.supply.number
@@ -264,7 +255,7 @@ def _item(
             scope.env[name] = _binding(scope, name, part, values, loc)
         for test in generator.ifs:
             cond = lower_condition(scope, test)
-            holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
+            holds = cond if holds is None else ir.Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     block = expressions.without_invariants(scope, block, {here, *values}, own)
     if not expressions.only_tests(block) or not (isinstance(item, vals.Number) or is_array(item)):
@@ -295,7 +286,7 @@ def _names(scope: Scope, target: ast.expr, value: vals.Value) -> Iterator[tuple[
 
 
 def _binding(
-    scope: Scope, name: str, value: vals.Value, values: dict[Symbol, Expr], loc: Loc
+    scope: Scope, name: str, value: vals.Value, values: dict[ir.Symbol, ir.Expr], loc: Loc
 ) -> vals.Binding:
     """The binding of a comprehension's name. values: filled with the numbers' symbols and their expressions."""
     match value:
@@ -322,13 +313,15 @@ def length_of_range(scope: Scope, node: ast.expr, loc: Loc) -> vals.Number | Non
     return vals.Number(_count(scope, source, loc), python=True)
 
 
-def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
+def _count(scope: Scope, source: Range, loc: Loc) -> ir.Expr:
     """The trip count of a range."""
-    if isinstance(source.lo, Const) and isinstance(source.hi, Const):
+    if isinstance(source.lo, ir.Const) and isinstance(source.hi, ir.Const):
         return integer(len(range(int(source.lo.value.real), int(source.hi.value.real), source.step)), loc)
     low, high = (source.lo, source.hi) if source.step > 0 else (source.hi, source.lo)
     size = abs(source.step)
-    count: Expr = high if low == integer(0, loc) else Binary("-", high, low, loc=loc)
+    count: ir.Expr = high if low == integer(0, loc) else ir.Binary("-", high, low, loc=loc)
     if size > 1:
-        count = Binary("//", Binary("+", count, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
-    return pinned(scope, "count", Binary("max", count, integer(0, loc), loc=loc))
+        count = ir.Binary(
+            "//", ir.Binary("+", count, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc
+        )
+    return pinned(scope, "count", ir.Binary("max", count, integer(0, loc), loc=loc))

@@ -15,18 +15,8 @@ from functools import reduce
 from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
+from appyc.frontend.desugar import comprehension_loops as loops
 from appyc.frontend.desugar.building import assigned, located, template
-from appyc.frontend.desugar.comprehension_loops import (
-    ALL,
-    ANY,
-    FIRST,
-    PRODUCT,
-    SUM,
-    Folding,
-    extreme_of,
-    folded,
-    items_of,
-)
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer
 from appyc.frontend.expressions.expressions import positional
@@ -55,7 +45,7 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     is_list = isinstance(value, vals.ListSlots) or (value is not None and vals.is_listed(value))
     is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
     if argument is not None and (is_generator or is_list or is_vector):
-        return _folded(scope, argument, "found", ANY if is_any else ALL)
+        return _folded(scope, argument, "found", loops.ANY if is_any else loops.ALL)
     if not isinstance(value, vals.TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
@@ -80,7 +70,7 @@ def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             scope.locals |= {name}
             for value in default:
                 scope.lower_statement(located(assigned(name, value), value))
-            (loop,) = folded(over, name, FIRST)
+            (loop,) = loops.folded(over, name, loops.FIRST)
             assert isinstance(loop, ast.For)
             loop.orelse = template("pass" if default else "raise StopIteration", {}, over)
             return value_of_loops(scope, over, name, [loop])
@@ -104,7 +94,7 @@ def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
                     return None  # no loop is needed
         case _:
             return None
-    return _folded(scope, items, "total", SUM, start=start[0] if start else ast.Constant(0))
+    return _folded(scope, items, "total", loops.SUM, start=start[0] if start else ast.Constant(0))
 
 
 def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -116,15 +106,15 @@ def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             pass
         case _:
             raise UnsupportedError("math.prod is compiled with one argument, and start", loc)
-    return _folded(scope, tuple_in_place(over), "product", PRODUCT, start=start)
+    return _folded(scope, tuple_in_place(over), "product", loops.PRODUCT, start=start)
 
 
-def _folded(scope: Scope, over: ast.expr, name: str, how: Folding, **given: ast.expr) -> vals.Value:
+def _folded(scope: Scope, over: ast.expr, name: str, how: loops.Folding, **given: ast.expr) -> vals.Value:
     """The value that loops fold the items of an iterable into."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
-        over = items_of(over, unused("item", scope.locals))
+        over = loops.items_of(over, unused("item", scope.locals))
     name = unused(name, scope.locals)
-    return value_of_loops(scope, over, name, folded(over, name, how, **given))
+    return value_of_loops(scope, over, name, loops.folded(over, name, how, **given))
 
 
 def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -205,10 +195,10 @@ def _by_loops(
 ) -> vals.Value:
     """`max(over, key=key, default=default)`: the first of the items that are largest, or have the largest keys."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
-        over = items_of(over, unused("item", scope.locals))
+        over = loops.items_of(over, unused("item", scope.locals))
     names = {word: unused(word, scope.locals) for word in ("it", "one", "rank", "best")}
     scope.locals |= {*names.values()}
-    value = value_of_loops(scope, over, names["it"], extreme_of(over, names, is_max, key, default))
+    value = value_of_loops(scope, over, names["it"], loops.extreme_of(over, names, is_max, key, default))
     return value.value if isinstance(value, vals.MaybeNone) and default is None else value
 
 

@@ -11,16 +11,8 @@ from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import list_of_rows
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
-from appyc.frontend.expressions.expressions import (
-    keys_of,
-    lower_expression,
-    lower_operands,
-    number,
-    refused,
-    with_items,
-)
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
@@ -101,9 +93,9 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
     if (counted := _backwards(node)) is not None and scope.lower(counted.func) == vals.Opaque(range):
         return _reversed(scope, what_it_runs_over(scope, counted), loc)
     if isinstance(node, ast.Call):
-        callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
+        callee = expressions.lower_expression(scope, node.func) if is_outer(scope, node.func) else None
         obj = callee.obj if isinstance(callee, vals.Opaque) else None
-        node = with_items(scope, node)
+        node = expressions.with_items(scope, node)
         if obj is range or obj is prange:
             return _range(scope, node, loc, parallel=obj is not range)
         if obj is enumerate:
@@ -114,9 +106,9 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
             return _reversed(scope, what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
         node = as_tuple(node)
-    value = bytes_as_tuple(lower_expression(scope, node), loc)
+    value = bytes_as_tuple(expressions.lower_expression(scope, node), loc)
     if isinstance(value, vals.DictValue):
-        return keys_of(value, loc)
+        return expressions.keys_of(value, loc)
     if isinstance(value, vals.TupleValue):
         items = settled(scope, value)
         assert isinstance(items, vals.TupleValue)
@@ -133,7 +125,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
         assert isinstance(kept_value, vals.ArrayRef | vals.Tensor), "it has axes"
         view = replace(as_tensor(scope, kept_value, loc), python=value.python)
         return Range(integer(0, loc), view.extents[0], 1, lambda var: as_value(view.at({0: var})))
-    raise refused(
+    raise expressions.refused(
         value, "a loop over", f"a loop cannot run over {describe(value)}", loc,
         "loop over range(...), an array, enumerate(...) or zip(...)",
     )  # fmt: skip
@@ -170,7 +162,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
         name = ast.unparse(node.func)
         raise TypeInferenceError(f"{name} takes 1 to 3 arguments, not {len(args)}", loc,
                                  f"{name}(stop) or {name}(start, stop, step)")  # fmt: skip
-    values = lower_operands(scope, args)
+    values = expressions.lower_operands(scope, args)
     parts = [_bound(v, scope.loc(a)) for v, a in zip(values, args, strict=True)]
     lo = parts[0] if len(parts) > 1 else integer(0, loc)
     hi = parts[1] if len(parts) > 1 else parts[0]
@@ -184,7 +176,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
 
 
 def _bound(value: vals.Value, loc: Loc) -> Expr:
-    bound = number(value, loc, "this bound")
+    bound = expressions.number(value, loc, "this bound")
     if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
         raise TypeInferenceError(
             f"this bound is {describe(bound)}, where an integer is needed", loc, "use // or int(...)"
@@ -223,7 +215,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | vals.TupleValu
     if not 1 <= len(args) <= 2:
         raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
     start = (
-        number(settled(scope, lower_expression(scope, args[1])), loc)
+        expressions.number(settled(scope, expressions.lower_expression(scope, args[1])), loc)
         if len(args) > 1
         else arithmetic.python_number(0, loc)
     )

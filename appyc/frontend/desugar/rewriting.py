@@ -11,15 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import (
-    FreshNames,
-    block_of,
-    constant,
-    located,
-    matched,
-    part_of,
-    template,
-)
+from appyc.frontend.desugar import building
 from appyc.frontend.desugar.comprehension_loops import nest, with_own_names
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
@@ -70,7 +62,7 @@ def rewritten(
         for old, pragma in read_pragmas(source).items()
         if isinstance(stmt := same[old], ast.stmt)
     }
-    function.body = block_of(function.body, rule(function).visit)
+    function.body = building.block_of(function.body, rule(function).visit)
     return replace(source.part(function, pragmas), facts={})
 
 
@@ -116,14 +108,14 @@ class Rule(ast.NodeTransformer):
     """A transformer of a function, which may need new names, and the values of names."""
 
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
-        self.unused, self.value_of = FreshNames(function), value_of
+        self.unused, self.value_of = building.FreshNames(function), value_of
 
 
 class Rewriter(Rule):
     """A transformer of a function's own statements: functions inside it stay as they are."""
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        return block_of(body, self.visit)
+        return building.block_of(body, self.visit)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return node
@@ -170,7 +162,7 @@ class Rules(Rewriter):
         if rules is None:
             rules = self.STATEMENTS if isinstance(node, ast.stmt) else self.EXPRESSIONS
         for pattern, text in rules.items():
-            found = matched(pattern, node)
+            found = building.matched(pattern, node)
             name = self.container(found) if found is not None else None
             if found is None or name is None or not self.takes(pattern, node, name, found):
                 continue
@@ -210,7 +202,7 @@ class Rules(Rewriter):
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
     ) -> list[ast.stmt]:
         """A template for a container, with what else its names stand for."""
-        return template(text, {**self.CONSTANTS, "it": name, **given}, at)
+        return building.template(text, {**self.CONSTANTS, "it": name, **given}, at)
 
 
 class Containers(Rules):
@@ -242,7 +234,7 @@ class Containers(Rules):
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
     ) -> list[ast.stmt]:
-        parts = self.parts.get(name) or {part: part_of(name, part) for part in self.PARTS}
+        parts = self.parts.get(name) or {part: building.part_of(name, part) for part in self.PARTS}
         return super().from_template(text, name, at, {**parts, **given})
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -327,10 +319,10 @@ class Containers(Rules):
                 values[at] = self.returned_part(value, given, before)
                 continue
             before += self.as_lists(name, node)
-            made = constant(ReturnedContainer(self.kinds[name].makes))
+            made = building.constant(ReturnedContainer(self.kinds[name].makes))
             values[at] = out = self.expression(self.RETURNED, name, node, made=made)
             if of_items is not None and isinstance(out, ast.Call):
-                out.args[0] = located(ast.Call(of_items, [out.args[0]], []), node)
+                out.args[0] = building.located(ast.Call(of_items, [out.args[0]], []), node)
         if not isinstance(node.value, ast.Tuple):
             (node.value,) = values
         return [*before, node]

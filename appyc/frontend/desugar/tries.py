@@ -33,15 +33,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import (
-    FreshNames,
-    Refused,
-    always_jumps,
-    assigned,
-    located,
-    negated,
-    read,
-)
+from appyc.frontend.desugar import building
 from appyc.frontend.desugar.raise_points import Point, RaisePoints
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
@@ -83,7 +75,7 @@ class _Tries(Rewriter):
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.points = RaisePoints(function, value_of)
         self.names = names_in(function)
-        self.caught = FreshNames(function)("caught")
+        self.caught = building.FreshNames(function)("caught")
         self.locals = names_assigned(function.body) - parameter_names(function)
         self.bound: dict[ast.stmt, frozenset[str]] = {}
         self._note_bound(function.body, frozenset())
@@ -107,11 +99,11 @@ class _Tries(Rewriter):
         self.catches_names = False
         try:
             out, _ = self._try(node)
-        except Refused:
+        except building.Refused:
             self._enter([], [])
             return kept
         if any(isinstance(n, ast.Name) and n.id == self.caught for n in walk(*out)):
-            out.insert(0, located(assigned(self.caught, 0), node))
+            out.insert(0, building.located(building.assigned(self.caught, 0), node))
         is_sure = self.bound[node].issuperset(live_before(out, frozenset()) & self.locals)
         return kept if self.catches_names and not is_sure else out
 
@@ -121,14 +113,14 @@ class _Tries(Rewriter):
         """The statements instead of a `try`, and the handlers around it whose numbers they may leave."""
         raising = [kind for stmt in statements_in(*node.finalbody) for kind, _ in self._before(stmt) if kind]
         if node.finalbody and (raising or not _is_local(node)):
-            raise Refused
+            raise building.Refused
         final, _ = self._block(node.finalbody, _BRANCH)
         own, before = [self._handler(h) for h in node.handlers], (self.own, self.around)
         self._enter([], [*self.own, *self.around])
         end, pending = self._block(node.orelse, _BRANCH)
         self._enter(own, self.around)
         self.catches_names = self.catches_names or self.points.catches(NameError)
-        leaves = always_jumps(node.body, _JUMPS)
+        leaves = building.always_jumps(node.body, _JUMPS)
         out, reached = self._block(node.body, _TOP, end)
         self._enter([], self.around)
         pending |= reached - {*own}
@@ -138,16 +130,16 @@ class _Tries(Rewriter):
             bodies.append(body)
             pending |= more
         near = [handler.is_near(body) for handler, body in zip(own, bodies, strict=True)]
-        leaves = leaves and all(always_jumps(bodies[k], _JUMPS) for k in range(len(own)) if near[k])
+        leaves = leaves and all(building.always_jumps(bodies[k], _JUMPS) for k in range(len(own)) if near[k])
         far: list[ast.stmt] = []
         for k, handler in reversed([*enumerate(own)]):
             for site in handler.sites if near[k] else ():
                 site[:] = copy.deepcopy(bodies[k])
             if handler in reached and not near[k]:
-                then = [located(assigned(self.caught, 0), node.handlers[k]), *bodies[k]]
+                then = [building.located(building.assigned(self.caught, 0), node.handlers[k]), *bodies[k]]
                 is_last = leaves and not pending and not far  # nothing else comes here
-                test = ast.Compare(read(self.caught), [ast.Eq()], [ast.Constant(handler.number)])
-                far = then if is_last else [located(ast.If(test, then, far), node.handlers[k])]
+                test = ast.Compare(building.read(self.caught), [ast.Eq()], [ast.Constant(handler.number)])
+                far = then if is_last else [building.located(ast.If(test, then, far), node.handlers[k])]
         self._enter(*before)
         named = [ast.copy_location(ast.Expr(h.type), h.type) for h in node.handlers if h.type is not None]
         return [*named, *out, *far, *final], pending
@@ -159,12 +151,12 @@ class _Tries(Rewriter):
     def _handler(self, node: ast.ExceptHandler) -> _Handler:
         self.number += 1
         if node.name is not None and node.name in self.names:
-            raise Refused
+            raise building.Refused
         types = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
         kinds = [BaseException if t is None else self.points.value_of(t) for t in types]
         classes = tuple(k for k in kinds if isinstance(k, type) and issubclass(k, BaseException))
         if len(classes) < len(kinds):
-            raise Refused
+            raise building.Refused
         return _Handler(classes, self.number)
 
     def _handler_of(self, kind: type[BaseException]) -> _Handler | None:
@@ -180,7 +172,7 @@ class _Tries(Rewriter):
         stmt, *rest = body
         points = self._before(stmt)
         chain, checks = self._chain(points)
-        new: list[ast.stmt] = [located(ast.Expr(check), stmt) for check in checks]
+        new: list[ast.stmt] = [building.located(ast.Expr(check), stmt) for check in checks]
         left: set[_Handler] = set()
         match stmt:
             case ast.If(test=test, body=[ast.Raise() as raised], orelse=[]) if (
@@ -193,21 +185,21 @@ class _Tries(Rewriter):
         following, more = ([], set()) if isinstance(stmt, ast.Raise) else self._block(rest, where, end)
         reached = {handler for handler, _ in chain}
         if left and where == _LOOP and not isinstance(stmt, ast.If | ast.Raise):
-            new.append(located(ast.If(self._is_any(), [ast.Break()], []), stmt))
+            new.append(building.located(ast.If(self._is_any(), [ast.Break()], []), stmt))
         elif left and following and where != _LOOP:
-            following = [located(ast.If(negated(self._is_any()), following, []), stmt)]
+            following = [building.located(ast.If(building.negated(self._is_any()), following, []), stmt)]
         out = [*new, *following]
         for handler, test in reversed(chain):
             jump = self._jump(handler, where, stmt)
-            out = [located(ast.If(test, jump, out if where != _LOOP else []), stmt),
+            out = [building.located(ast.If(test, jump, out if where != _LOOP else []), stmt),
                    *(out if where == _LOOP else [])]  # fmt: skip
         return out, left | more | reached
 
     def _jump(self, handler: _Handler, where: int, at: ast.stmt) -> list[ast.stmt]:
         """The statements that reach a handler."""
-        out = [located(assigned(self.caught, handler.number), at)]
+        out = [building.located(building.assigned(self.caught, handler.number), at)]
         if where == _LOOP:
-            out.append(located(ast.Break(), at))
+            out.append(building.located(ast.Break(), at))
         if where == _TOP and handler in self.own:
             handler.sites.append(out)
         else:
@@ -215,7 +207,7 @@ class _Tries(Rewriter):
         return out
 
     def _is_any(self) -> ast.expr:
-        return ast.Compare(read(self.caught), [ast.NotEq()], [ast.Constant(0)])
+        return ast.Compare(building.read(self.caught), [ast.NotEq()], [ast.Constant(0)])
 
     def _chain(self, points: list[Point]) -> tuple[list[tuple[_Handler, ast.expr]], list[ast.expr]]:
         """The tests for handlers, in order, and the calls that refuse types. What no handler names is raised first,
@@ -224,7 +216,7 @@ class _Tries(Rewriter):
         checks: list[ast.expr] = []
         uncaught: list[ast.expr] = []
         for kind, test in points:
-            tests = [*(negated(copy.deepcopy(t)) for t in uncaught), test]
+            tests = [*(building.negated(copy.deepcopy(t)) for t in uncaught), test]
             reached = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else test
             handler = None if kind is None else self._handler_of(kind)
             if kind is None:
@@ -277,7 +269,7 @@ class _Tries(Rewriter):
             case ast.Raise():
                 return []
             case _:
-                raise Refused
+                raise building.Refused
 
     def _value(self, value: ast.expr) -> list[Point]:
         """The points of a value that may be the call of a method, which changes something when all else is known."""
@@ -303,7 +295,7 @@ class _Tries(Rewriter):
             case ast.Tuple(elts=elts) if isinstance(value, ast.Tuple) and len(value.elts) == len(elts):
                 if all(isinstance(e, ast.Name) for e in elts):
                     return []
-        raise Refused
+        raise building.Refused
 
     def _fits(self, target: ast.expr, value: ast.expr) -> list[Point]:
         """The tests that a value fits into an array's dtype, where a handler would catch the error."""
@@ -343,9 +335,11 @@ class _Tries(Rewriter):
     def _test_inside(self, loop: ast.While) -> None:
         """Makes a loop's condition its first statement, with a test in front."""
         if loop.orelse:
-            raise Refused
-        loop.body.insert(0, located(ast.If(negated(loop.test), [ast.Break()], []), loop.test))
-        loop.test = located(ast.Constant(True), loop.test)
+            raise building.Refused
+        loop.body.insert(
+            0, building.located(ast.If(building.negated(loop.test), [ast.Break()], []), loop.test)
+        )
+        loop.test = building.located(ast.Constant(True), loop.test)
 
     def _raised(self, stmt: ast.Raise) -> _Handler | None:
         """The handler of what a statement raises; None where none names it."""
@@ -353,12 +347,12 @@ class _Tries(Rewriter):
         kind = None if exc is None else self.points.value_of(exc)
         is_plain = stmt.cause is None or (isinstance(stmt.cause, ast.Constant) and stmt.cause.value is None)
         if not isinstance(kind, type) or not issubclass(kind, BaseException) or not is_plain:
-            raise Refused
+            raise building.Refused
         handler = self._handler_of(kind)
         if handler is not None and (
             isinstance(kind.__init__, FunctionType) or isinstance(kind.__new__, FunctionType)
         ):
-            raise Refused  # it is not made
+            raise building.Refused  # it is not made
         return handler
 
 

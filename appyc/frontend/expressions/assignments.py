@@ -6,18 +6,10 @@ import ast
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, PragmaError, UnsupportedError
+from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
-from appyc.frontend.arrays.tensors import (
-    as_tensor,
-    as_value,
-    element_type,
-    held,
-    is_array,
-    refuse_lists,
-    settled,
-)
-from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists, selections
+from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists, selections, stores
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.assigned_shapes import reshape_in_place
 from appyc.frontend.expressions.expressions import (
@@ -40,16 +32,6 @@ from appyc.frontend.expressions.operator_syntax import (
     scalar_operation,
 )
 from appyc.frontend.expressions.starred_targets import gathered
-from appyc.frontend.expressions.stores import (
-    assign,
-    converted,
-    refuse_other_type,
-    refuse_read_only,
-    stored_element,
-    with_part,
-    without_leading_ones,
-    written_part,
-)
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
@@ -97,7 +79,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         # It is of a Python function, and gives a new list.
         scope.facts.learn(scope.facts.list_calls, (value.lineno, value.col_offset))
     if len(targets) > 1 or unpacks:
-        out = settled(scope, out)
+        out = tensors.settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
 
@@ -118,8 +100,8 @@ def _takes_tuple(scope: Scope, target: ast.expr, value: ast.expr) -> bool:
 
 def assign_to(scope: Scope, target: ast.expr, value: vals.Value, loc: Loc) -> None:
     """Assigns a value to one target: `target = value`."""
-    if (part := written_part(target)) is not None:
-        _store(scope, part.elements, with_part(scope, part, value, loc), loc)
+    if (part := stores.written_part(target)) is not None:
+        _store(scope, part.elements, stores.with_part(scope, part, value, loc), loc)
         return
     match target:
         case ast.Name(id=name):
@@ -128,7 +110,7 @@ def assign_to(scope: Scope, target: ast.expr, value: vals.Value, loc: Loc) -> No
                 value = vals.ArrayRef(value.symbol, index)
             elif isinstance(value, vals.ArrayRef) and not scope.source.trusted:
                 scope.memory.named.setdefault(value.symbol, name)
-            scope.bind(name, held(scope, value, name, loc), loc)
+            scope.bind(name, tensors.held(scope, value, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)
         case ast.Subscript():
@@ -147,7 +129,7 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: vals.Value, loc: Loc) -> 
         elts, value = gathered(scope, elts, value, starred, loc)
     if isinstance(value, vals.ArrayRef | vals.Tensor) and value.ndim:
         items = rows(scope, value, len(elts), loc)
-        value = settled(scope, items) if value.ndim == 1 else items
+        value = tensors.settled(scope, items) if value.ndim == 1 else items
     elif isinstance(value, vals.ListSlots):
         value = list_storage.items_of(scope, value, len(elts), loc)
     if not isinstance(value, vals.TupleValue):
@@ -176,26 +158,26 @@ def _target(scope: Scope, target: ast.Subscript) -> vals.ArrayRef | vals.Tensor 
     items = lower_items(scope, target.slice)
     if isinstance(owner, vals.ArrayRef) and is_element(items):
         ref = element(scope, owner, target.slice, items, loc)
-        refuse_lists([ref], loc)
+        tensors.refuse_lists([ref], loc)
         check_view(scope, ref, tested)
     else:
-        refuse_lists([owner], loc)
+        tensors.refuse_lists([owner], loc)
         check_view(scope, owner, tested)
         item = subscript(scope, owner, items, loc, stored=True)
         if isinstance(item, vals.Tensor | vals.Masked):
             return item  # `assign` tests it
         assert isinstance(item, vals.Number)
         unsettled = isinstance(owner, vals.Tensor) and owner.unsettled
-        load = stored_element(vals.Tensor((), (), item.expr, unsettled=unsettled), loc)
+        load = stores.stored_element(vals.Tensor((), (), item.expr, unsettled=unsettled), loc)
         ref = vals.ArrayRef(load.array, load.index, tested=not load.checked)
-    refuse_read_only(ref.symbol, loc)
+    stores.refuse_read_only(ref.symbol, loc)
     scope.memory.store(ref.symbol, loc)
     return ref
 
 
 def _store(scope: Scope, target: ast.Subscript, value: vals.Value, loc: Loc) -> None:
     if isinstance(target.value, ast.Name) and target.value.id in scope.list_names:
-        item = settled(scope, pack_masked(scope, value, loc))
+        item = tensors.settled(scope, pack_masked(scope, value, loc))
         list_storage.store_item(scope, target.value.id, lower_number(scope, target.slice), item, loc)
         return
     if isinstance(target.value, ast.Name) and target.value.id in scope.own_dicts:
@@ -206,11 +188,13 @@ def _store(scope: Scope, target: ast.Subscript, value: vals.Value, loc: Loc) -> 
     if isinstance(ref, vals.Tensor | vals.Masked) or ref.ndim:
         # Tests of the target's shape may precede the value; no store does.
         scope.block.extend(block)
-        assign(scope, ref, value, loc)
+        stores.assign(scope, ref, value, loc)
         return
-    if is_array(value) and has_ellipsis(target.slice):
+    if tensors.is_array(value) and has_ellipsis(target.slice):
         # `a[..., 0]` is a 0-dimensional array, to which an array of one element can be assigned.
-        value = as_value(without_leading_ones(scope, as_tensor(scope, value, loc), 0, loc))
+        value = tensors.as_value(
+            stores.without_leading_ones(scope, tensors.as_tensor(scope, value, loc), 0, loc)
+        )
     stored = number(value, loc, "the assigned value")
     if block and not isinstance(stored.expr, Const):
         # The index emits statements, and Python evaluates the value first.
@@ -222,9 +206,11 @@ def _store(scope: Scope, target: ast.Subscript, value: vals.Value, loc: Loc) -> 
 
 
 def _element_store(scope: Scope, ref: vals.ArrayRef, value: vals.Number, loc: Loc) -> Store:
-    refuse_other_type(scope, ref.symbol, value, loc)
+    stores.refuse_other_type(scope, ref.symbol, value, loc)
     checked = not ref.tested and not (scope.source.trusted and ref.symbol in scope.memory.made)
-    return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
+    return Store(
+        ref.symbol, ref.index, stores.converted(value.expr, ref.symbol, loc), checked=checked, loc=loc
+    )
 
 
 def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: vals.Value, loc: Loc) -> None:
@@ -238,7 +224,7 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: vals.Value, 
         items.append(value)
     else:
         items[dict_item(scope, owner, index, loc)] = value
-    stored = held(scope, replace(owner, values=vals.TupleValue(tuple(items))), name, loc)
+    stored = tensors.held(scope, replace(owner, values=vals.TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
 
 
@@ -275,19 +261,21 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             old = kept_before(scope, old, block)
         scope.block.extend(block)
         if isinstance(old, vals.TupleValue) and isinstance(operand, vals.TupleValue) and symbol == "+":
-            joined = held(scope, vals.TupleValue(old.items + operand.items), target.id, loc)
+            joined = tensors.held(scope, vals.TupleValue(old.items + operand.items), target.id, loc)
             scope.bind(target.id, joined, loc)
             return
         refuse_text(symbol, old, operand, loc)
-        if isinstance(old, vals.Number) and is_array(operand):
+        if isinstance(old, vals.Number) and tensors.is_array(operand):
             scope.bind(
-                target.id, held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc), loc
+                target.id,
+                tensors.held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc),
+                loc,
             )
             return
         sides = ((old, loc), (operand, scope.loc(value)))
         scope.bind(target.id, scalar_operation(scope, symbol, *sides, loc), loc)
         return
-    if written_part(target) is not None:
+    if stores.written_part(target) is not None:
         old = lower_expression(scope, target)
         assign_to(
             scope, target, array_operation(scope, symbol, old, lower_expression(scope, value), loc), loc
@@ -325,7 +313,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
 def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> vals.Value:
     """The new value of a dict's item. Raises UnsupportedError for an array, which Python would update in place."""
     out = lower_expression(scope, node)
-    if is_array(out):
+    if tensors.is_array(out):
         raise UnsupportedError("an array in a dict cannot be updated through it", loc,
                                "give the array a name")  # fmt: skip
     return out
@@ -336,8 +324,8 @@ def _update_array(
 ) -> None:
     """`target op= value` for an array, in place."""
     out = array_operation(scope, symbol, target, value, loc)
-    refuse_other_kind(symbol, element_type(target), element_type(out), loc)
-    assign(scope, target, out, loc)
+    refuse_other_kind(symbol, tensors.element_type(target), tensors.element_type(out), loc)
+    stores.assign(scope, target, out, loc)
 
 
 def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
@@ -378,11 +366,11 @@ def _update_atomically(scope: Scope, target: ast.Subscript, symbol: str, given: 
         operand = selections.nearest(operand, kind, loc)
     else:
         require_fit(scope, operand, kind, loc)
-    refuse_other_type(scope, ref.symbol, operand, loc)
+    stores.refuse_other_type(scope, ref.symbol, operand, loc)
     if symbol == "-":
         operand = arithmetic.negative(
-            vals.Number(converted(operand.expr, ref.symbol, loc), python=False), loc
+            vals.Number(stores.converted(operand.expr, ref.symbol, loc), python=False), loc
         )
-    value = converted(operand.expr, ref.symbol, loc)
+    value = stores.converted(operand.expr, ref.symbol, loc)
     op = _ATOMIC_OPS.get(symbol, symbol)
     scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))

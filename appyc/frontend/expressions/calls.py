@@ -27,18 +27,9 @@ from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected, length_of_range
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions import arithmetic, attributes, expressions, inlining
 from appyc.frontend.expressions.array_list_calls import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
-from appyc.frontend.expressions.inlining import (
-    called_with,
-    inline,
-    inline_local,
-    inline_registered,
-    is_named_tuple,
-    named_tuple,
-    with_replaced,
-)
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
 from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given
 from appyc.frontend.expressions.local_functions import LocalFunction
@@ -88,7 +79,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                 if (made := lower_primitive(scope, text, values, loc)) is not None:
                     return made
                 try:
-                    return called_with(scope, text, values, loc)
+                    return inlining.called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, *error.hints) from None
             case vals.ReturnedContainer(makes):
@@ -145,7 +136,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         return total
     text = text_of(callee.obj)
     if text is not None and text.users:
-        return inline_registered(scope, node, text.function, loc)
+        return inlining.inline_registered(scope, node, text.function, loc)
     with _answered_by_library(node, loc):
         if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return of_arrays
@@ -153,10 +144,10 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
     if entry is not None:
         with _answered_by_library(node, loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)
-    if is_named_tuple(callee.obj):
-        return named_tuple(scope, node, callee.obj, loc)
+    if inlining.is_named_tuple(callee.obj):
+        return inlining.named_tuple(scope, node, callee.obj, loc)
     if isinstance(callee.obj, LocalFunction):
-        return inline_local(scope, node, callee.obj, loc)
+        return inlining.inline_local(scope, node, callee.obj, loc)
     fn = python_function(callee.obj)
     if fn is not None:
         bound = generator
@@ -168,7 +159,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                 stack.enter_context(generator_calls.or_library(node, loc))
             elif is_library_function(callee.obj):
                 stack.enter_context(_answered_by_library(node, loc))
-            return inline(scope, node, fn, callee.root, bound, loc)
+            return inlining.inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
                                "call it outside the loop")  # fmt: skip
@@ -271,7 +262,10 @@ def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc
         return list_method(scope, node, loc)
     if isinstance(owner, vals.DictValue):
         return _dict_method(scope, owner, name, node, loc)
-    if isinstance(owner, vals.TupleValue) and (new := with_replaced(scope, owner, name, node)) is not None:
+    if (
+        isinstance(owner, vals.TupleValue)
+        and (new := inlining.with_replaced(scope, owner, name, node)) is not None
+    ):
         return new
     if not isinstance(owner, vals.Number):
         raise UnsupportedError(f"the method {name!r} of {describe(owner)} cannot be compiled", loc,

@@ -9,15 +9,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number
 from appyc.ir import nodes as ir
-from appyc.ir.raising import (
-    CONVERSION,
-    DISPENSABLE,
-    DIVISION,
-    EMPTY,
-    NEGATIVE_POWER,
-    may_raise,
-    raising_where_left,
-)
+from appyc.ir import raising
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, substitute, walk
 
@@ -34,7 +26,7 @@ def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
 def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for the divisor of a number that may be Python's own, as a sum over nothing is. It stands
     in no loop, and `settled_calls` removes it behind stores: there the quotient is NumPy's."""
-    test = _test(truth_of(divisor), DIVISION, loc)
+    test = _test(truth_of(divisor), raising.DIVISION, loc)
     if _is_of_call(scope, truth_of(divisor)):
         scope.tests.append(test)
     elif not (scope.in_loop or scope.loops):
@@ -44,26 +36,26 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
 def leave_without_items(scope: Scope, count: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for an array of a list of ints or tuples, which is a vector of floats where the list has no
     items. `settled_calls` removes it behind stores."""
-    leave_unless(scope, truth_of(count), EMPTY, loc)
+    leave_unless(scope, truth_of(count), raising.EMPTY, loc)
 
 
 def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
     """Emits such a guard for a float that becomes a Python int: NaN and infinities raise in Python, and large ones are
     ints of more bits. Gives the float. Behind stores, the guard raises (`raising_where_left`)."""
     e = number.expr
-    if contains(e, ir.Load) or may_raise(e):
+    if contains(e, ir.Load) or raising.may_raise(e):
         e = scope.temp("whole", e)
     size = ir.Intrinsic("abs", (e,), e.dtype, loc=loc)
     fits = ir.Compare("<", size, ir.Const(2.0**63, e.dtype, loc=loc), loc=loc)
     word = ir.Intrinsic("float_bits", (cast(e, DType.FLOAT64),), DType.INT64, loc=loc)
-    fail = ir.Fail(LeftToPython.__name__, CONVERSION, (word,), ("python float64",), loc=loc)
+    fail = ir.Fail(LeftToPython.__name__, raising.CONVERSION, (word,), ("python float64",), loc=loc)
     scope.block.append(_unless(fits, fail))
     return replace(number, expr=e)
 
 
 def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for a power of Python's ints, which is a float where the exponent is negative."""
-    scope.block.append(_test(ir.Unary("~", negative, loc=loc), NEGATIVE_POWER, loc))
+    scope.block.append(_test(ir.Unary("~", negative, loc=loc), raising.NEGATIVE_POWER, loc))
 
 
 def leave_large(scope: Scope, count: ir.Expr, most: int, loc: Loc) -> bool:
@@ -100,10 +92,10 @@ def _settled(
     for stmt in body:
         match stmt:
             case ir.If(then=(ir.Fail(error=LeftToPython.__name__, message=why),)) if stored:
-                raising = raising_where_left(stmt)
-                if raising != stmt:
-                    out.append(raising)
-                elif why not in DISPENSABLE:
+                raised = raising.raising_where_left(stmt)
+                if raised != stmt:
+                    out.append(raised)
+                elif why not in raising.DISPENSABLE:
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
                         f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "

@@ -20,16 +20,9 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import constant, located, read
-from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions import expressions, list_storage
 from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import inlined
-from appyc.frontend.expressions.list_storage import (
-    item_in_variables,
-    learn_item,
-    list_named,
-    moved_to_more_room,
-    row_of,
-)
 from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort, sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
@@ -44,12 +37,12 @@ from appyc.library.searching import move_last
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     """Appends an item to a list, which grows if it is full: `name.append(item)`."""
-    slots = list_named(scope, name, loc)
-    learn_item(scope, name, item, loc)
-    row = row_of(scope, slots, item, loc)
+    slots = list_storage.list_named(scope, name, loc)
+    list_storage.learn_item(scope, name, item, loc)
+    row = list_storage.row_of(scope, slots, item, loc)
     count = Var(slots.count, loc=loc)
     full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
-    scope.emit(If(full, tuple(moved_to_more_room(scope, slots, loc)), loc=loc))
+    scope.emit(If(full, tuple(list_storage.moved_to_more_room(scope, slots, loc)), loc=loc))
     for column, number in zip(slots.columns, row, strict=True):
         scope.emit(Store(column, (count,), number, checked=False, loc=loc))
     scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
@@ -57,15 +50,15 @@ def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
 
 def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
     """Removes an item of a list and gives its value: `name.pop()`, `name.pop(at)`."""
-    slots = list_named(scope, name, loc)
+    slots = list_storage.list_named(scope, name, loc)
     count = Var(slots.count, loc=loc)
     scope.fail_if(equals(count, 0, loc), "IndexError", "pop from empty list", loc)
     if at is None:
         scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
-        return item_in_variables(scope, slots, count, loc)
+        return list_storage.item_in_variables(scope, slots, count, loc)
     expressions.as_index(at, loc)
     index = pinned(scope, "at", tested_position(scope, at, count, loc, "pop index out of range"))
-    item = item_in_variables(scope, slots, index, loc)
+    item = list_storage.item_in_variables(scope, slots, index, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
     _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)
     return item
@@ -88,7 +81,7 @@ def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, 
 
 def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     """Inserts an item into a list: `name.insert(at, item)`."""
-    slots = list_named(scope, name, loc)
+    slots = list_storage.list_named(scope, name, loc)
     count = scope.temp("count", Var(slots.count, loc=loc))
     index = expressions.as_index(at, loc)
     from_end = Binary("+", index, count, loc=loc)
@@ -98,7 +91,7 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     kept = settled(scope, item)
     append(scope, name, kept, loc)  # grows the list
     _moved_by_one(scope, slots, kept_index, count, loc, up=True)
-    for column, number in zip(slots.columns, row_of(scope, slots, kept, loc), strict=True):
+    for column, number in zip(slots.columns, list_storage.row_of(scope, slots, kept, loc), strict=True):
         scope.emit(Store(column, (kept_index,), number, checked=False, loc=loc))
 
 
@@ -132,12 +125,12 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                "append the items in a loop")  # fmt: skip
     items = described(scope, whole, loc)
-    learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
-    slots = list_named(scope, name, loc)
+    list_storage.learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+    slots = list_storage.list_named(scope, name, loc)
     old = Var(slots.count, loc=loc)
     new = pinned(scope, "count", Binary("+", old, Var(items.count, loc=loc), loc=loc))
     short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
-    scope.emit(If(short, tuple(moved_to_more_room(scope, slots, loc, new)), loc=loc))
+    scope.emit(If(short, tuple(list_storage.moved_to_more_room(scope, slots, loc, new)), loc=loc))
     first = scope.temp("first", old)
     put(scope, slots, first, items, loc)
     scope.emit(Assign(slots.count, new, loc=loc))
@@ -168,7 +161,9 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
     more = _named(scope, name, _as_list(scope, given, loc), loc)
     is_own = name in scope.list_names
     if is_own:
-        learn_item(scope, name, item_at(list_named(scope, more.id, loc), integer(0, loc), loc), loc)
+        list_storage.learn_item(
+            scope, name, item_at(list_storage.list_named(scope, more.id, loc), integer(0, loc), loc), loc
+        )
     bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
     text = constant(replace if is_own else overwrite)
     scope.lower(located(ast.Call(text, [more, read(name), *bounds], []), given))
@@ -176,7 +171,7 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:
     """Reverses a list in place: `name.reverse()`."""
-    slots = list_named(scope, name, loc)
+    slots = list_storage.list_named(scope, name, loc)
     put(scope, slots, integer(0, loc), copied(scope, slots, loc), loc, backwards=True)
 
 
@@ -205,7 +200,7 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
         case "sort":
             sort(scope, name, loc)
         case "clear":
-            slots = list_named(scope, name, loc)
+            slots = list_storage.list_named(scope, name, loc)
             scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
         case _:
             pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
@@ -257,7 +252,7 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
                 f"{function} is compiled for a list that the function makes, with a name", loc
             )
     values = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
-    heap = list_named(scope, name, loc)
+    heap = list_storage.list_named(scope, name, loc)
     text: Callable[..., Any] = heaps.exchange
     if function in ("heappop", "heapreplace"):
         empty = equals(Var(heap.count, loc=loc), 0, loc)
@@ -268,7 +263,7 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
             append(scope, name, item, loc)
             text = heaps.rise
         case "heapreplace", [item]:
-            learn_item(scope, name, item, loc)
+            list_storage.learn_item(scope, name, item, loc)
             arguments["item"] = item
         case "heappop", []:
             arguments["item"] = pop(scope, name, None, loc)

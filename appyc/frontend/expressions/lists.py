@@ -29,20 +29,11 @@ from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import located
 from appyc.frontend.desugar.comprehension_loops import items_of
-from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions import expressions, list_storage
 from appyc.frontend.expressions.arithmetic import cast, integer, python_number
 from appyc.frontend.expressions.array_list_calls import ArrayItemError, common_array, learning
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
-from appyc.frontend.expressions.list_storage import (
-    learn_item,
-    list_named,
-    list_of_columns,
-    list_part,
-    make_room,
-    row_of,
-    storage_of,
-)
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list
 from appyc.frontend.types import values as vals
@@ -65,9 +56,9 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         case _:
             with learning(scope, name):
                 items = described(scope, value, loc)
-            learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
-            slots, count = storage_of(scope, name), Var(items.count, loc=loc)
-            make_room(scope, slots, count, loc)
+            list_storage.learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+            slots, count = list_storage.storage_of(scope, name), Var(items.count, loc=loc)
+            list_storage.make_room(scope, slots, count, loc)
             put(scope, slots, integer(0, loc), items, loc)
             _bound(scope, name, slots, count, loc)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
@@ -90,13 +81,14 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         scope.facts.learn(scope.facts.none_lists, name)
         written = [([python_number(0, loc) for _ in items], repeats) for items, repeats in written]
     for item in (item for items, _ in written for item in items):
-        learn_item(scope, name, item, loc)
-    slots = storage_of(scope, name)
+        list_storage.learn_item(scope, name, item, loc)
+    slots = list_storage.storage_of(scope, name)
     kept = [  # read before the list's storage is reallocated
-        ([row_of(scope, slots, item, loc) for item in items], repeats) for items, repeats in written
+        ([list_storage.row_of(scope, slots, item, loc) for item in items], repeats)
+        for items, repeats in written
     ]
     length = pinned(scope, "length", length)
-    make_room(scope, slots, length, loc)
+    list_storage.make_room(scope, slots, length, loc)
     first: Expr = integer(0, loc)
     for rows, repeats in kept:
         for at, row in enumerate(rows):
@@ -148,13 +140,13 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> vals.ListSlots:
         node = items_of(node, unused("item", scope.locals))
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
-            return list_part(scope, list_named(scope, name, loc), part, loc)
+            return list_storage.list_part(scope, list_storage.list_named(scope, name, loc), part, loc)
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
-            return copied(scope, list_named(scope, name, loc), loc)
+            return copied(scope, list_storage.list_named(scope, name, loc), loc)
         case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
             node = items_of(node, unused("item", scope.locals))
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
-            return copied(scope, list_named(scope, name, loc), loc)
+            return copied(scope, list_storage.list_named(scope, name, loc), loc)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
@@ -185,11 +177,11 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> vals.ListSlots:
         raise ArrayItemError("a list of arrays cannot be compiled", loc,
                              ndim=tensor.ndim - 1, dtype=tensor.element.dtype)  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
-    return list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
+    return list_storage.list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
 
 
 def copied(scope: Scope, slots: vals.ListSlots, loc: Loc) -> vals.ListSlots:
-    return list_part(scope, slots, ast.Slice(), loc)
+    return list_storage.list_part(scope, slots, ast.Slice(), loc)
 
 
 def put(
@@ -206,7 +198,7 @@ def put(
     if len(slots.columns) > len(items.columns):  # each item gets flags
         var = scope.supply.fresh("k", DType.INT64)
         with scope.collect() as block:
-            row = row_of(scope, slots, item_at(items, Var(var, loc=loc), loc), loc)
+            row = list_storage.row_of(scope, slots, item_at(items, Var(var, loc=loc), loc), loc)
             here = _sum(first, Var(var, loc=loc), loc)
             for column, number in zip(slots.columns, row, strict=True):
                 scope.emit(Store(column, (here,), number, checked=False, loc=loc))
@@ -223,7 +215,7 @@ def put(
 
 def sort(scope: Scope, name: str, loc: Loc) -> None:
     """Sorts a list in place: `name.sort()`."""
-    owner = list_named(scope, name, loc)
+    owner = list_storage.list_named(scope, name, loc)
     if owner.of_tuples or owner.kinds[0].flagged:
         inlined(scope, sorting.sort_items, {"items": owner}, loc)
     else:

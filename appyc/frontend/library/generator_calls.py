@@ -17,15 +17,7 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
-from appyc.frontend.library.generator_state import (
-    GENERATOR,
-    NUMPY,
-    PYTHON,
-    has_part,
-    kind_of,
-    kind_of_all,
-    part_of,
-)
+from appyc.frontend.library import generator_state as state
 from appyc.frontend.library.made_generators import looked_at, lower_bits_method, next_of, of_text
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
@@ -67,7 +59,7 @@ class OneOf(vals.Opaque):
 def generator_of(scope: Scope, callee: vals.Opaque) -> vals.Opaque | None:
     """The generator that a method is bound to."""
     owner = getattr(callee.obj, "__self__", None)
-    if kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
+    if state.kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
         return None
     root = None
     if callee.root is not None:
@@ -87,7 +79,7 @@ def generator_of(scope: Scope, callee: vals.Opaque) -> vals.Opaque | None:
 def is_generators(owner: vals.Opaque) -> bool:
     """Whether it is a list of generators that is found again at the next call."""
     is_list = owner.root is not None and isinstance(owner.obj, list | tuple)
-    return is_list and kind_of_all(owner.obj) is not None
+    return is_list and state.kind_of_all(owner.obj) is not None
 
 
 def one_of(owner: vals.Opaque, index: vals.Number) -> OneOf:
@@ -98,9 +90,9 @@ def one_of(owner: vals.Opaque, index: vals.Number) -> OneOf:
 
 def lower_method(scope: Scope, node: ast.Call, owner: vals.Opaque, name: str, loc: Loc) -> vals.Value | None:
     """The value of a call of a generator's method; None for a method in Python's library that is text itself."""
-    kind = kind_of(owner.obj)
+    kind = state.kind_of(owner.obj)
     fn = _text_of(f"{kind}_{name}")
-    if kind == PYTHON and fn is None and isinstance(getattr(type(owner.obj), name, None), FunctionType):
+    if kind == state.PYTHON and fn is None and isinstance(getattr(type(owner.obj), name, None), FunctionType):
         return None
     if fn is None or owner.root is None:
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
@@ -115,7 +107,7 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
     bits, name = method.owner, method.name
     if not bits.draws:
         return lower_bits_method(scope, node, bits, name, loc)
-    fn = _text_of(f"{NUMPY}_{name}")
+    fn = _text_of(f"{state.NUMPY}_{name}")
     try:
         if fn is None:
             raise TypeInferenceError("only the library has it", loc)
@@ -150,7 +142,7 @@ def _drawn(
     else:
         given = bind(scope, node, name, _signature(fn), owner, loc, looked_at)
     for parameter, value in given.items():
-        if kind_of(owner.obj) != PYTHON and (
+        if state.kind_of(owner.obj) != state.PYTHON and (
             (isinstance(value, vals.ListSlots) and name != "shuffle")
             or (isinstance(value, vals.TupleValue) and parameter in ("a", "x", "p"))
         ):
@@ -197,7 +189,7 @@ def _drawn(
 def _signature(fn: FunctionType) -> inspect.Signature:
     """The method's parameters as NumPy has them: size, dtype and out are the same of all methods."""
     parameters = list(inspect.signature(fn).parameters.values())
-    if fn.__name__.startswith(PYTHON) or fn.__module__ == sampling.__name__:
+    if fn.__name__.startswith(state.PYTHON) or fn.__module__ == sampling.__name__:
         return inspect.Signature(parameters)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     after = [p for p in parameters if p.name in distributions.AFTER_SIZE]
@@ -268,11 +260,13 @@ def lower_primitive(
     if (bits := made_generator(owner)) is not None:
         return _drawn_from_made(scope, bits, what, values, loc)
     assert owner.root is not None
-    kind = kind_of(owner.obj)
-    step = GENERATOR if isinstance(what, distributions.Primitive) else what.step
-    if kind is None or not has_part(step, kind):
+    kind = state.kind_of(owner.obj)
+    step = state.GENERATOR if isinstance(what, distributions.Primitive) else what.step
+    if kind is None or not state.has_part(step, kind):
         raise TypeInferenceError("where this generator has its state is not known", loc)
-    array = scope.names.environment.capture(owner.root.step(step, kind), part_of(owner.obj, step, kind), loc)
+    array = scope.names.environment.capture(
+        owner.root.step(step, kind), state.part_of(owner.obj, step, kind), loc
+    )
     assert isinstance(array, vals.ArrayRef)
     if isinstance(what, distributions.Stored):
         if isinstance(owner, OneOf):

@@ -12,15 +12,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from appyc.errors import Note, PragmaError
-from appyc.frontend.pragmas.pragma_nodes import (
-    AtomicPragma,
-    Dim,
-    DimsPragma,
-    LoopPragma,
-    Name,
-    Pragma,
-    ReductionClause,
-)
+from appyc.frontend.pragmas import pragma_nodes as pragmas
 from appyc.frontend.pragmas.pragma_reader import PragmaText, Reader, Word
 from appyc.ir.nodes import REDUCTION_OPS, Clauses
 from appyc.ir.transforms import TRANSFORMS, Transform
@@ -113,13 +105,13 @@ def _number(what: str, fits: Callable[[int], bool]) -> Callable[[Reader, Word], 
     return read
 
 
-def _reduction(reader: Reader, clause: Word) -> ReductionClause:
+def _reduction(reader: Reader, clause: Word) -> pragmas.ReductionClause:
     hint = _REDUCTION_HINTS.get(reader.peek())
     op = reader.choice("reduction operator", PRAGMA_REDUCTION_OPS, *([hint] if hint else []))
     if not reader.accept(":"):
         word = reader.next()
         reader.fail(f"expected ':' after {op!r}, found {word.shown}", word)
-    return ReductionClause(op, reader.names(clause))
+    return pragmas.ReductionClause(op, reader.names(clause))
 
 
 def _schedule(reader: Reader, clause: Word) -> tuple[str, int | None]:
@@ -164,11 +156,11 @@ _REPEATABLE = ("reduction",)
 # ---------------------------------------------------------------- directives
 
 
-def parse_pragma(pragma: PragmaText) -> Pragma:
+def parse_pragma(pragma: PragmaText) -> pragmas.Pragma:
     """The parsed pragma. Raises PragmaError at the word that cannot be understood."""
     reader = Reader(pragma)
     if "=>" in pragma.text and reader.peek() not in _FIRST_WORDS:
-        return DimsPragma(pragma.head, _dims(reader))
+        return pragmas.DimsPragma(pragma.head, _dims(reader))
     if reader.peek() in TRANSFORMS:
         return _loop(reader, "auto")
     word = reader.next()
@@ -188,7 +180,7 @@ def parse_pragma(pragma: PragmaText) -> Pragma:
             rest = reader.next()
             if rest.text:
                 reader.fail(f"{word.text!r} takes no clause", rest)
-            return AtomicPragma(pragma.head)
+            return pragmas.AtomicPragma(pragma.head)
     return _unknown_directive(reader, word)
 
 
@@ -202,8 +194,8 @@ def _unknown_directive(reader: Reader, word: Word) -> NoReturn:
     reader.fail(f"unknown directive {word.text!r}", word, hint)
 
 
-def _loop(reader: Reader, request: str) -> LoopPragma:
-    pragma = LoopPragma(Clauses(request, loc=reader.pragma.head))
+def _loop(reader: Reader, request: str) -> pragmas.LoopPragma:
+    pragma = pragmas.LoopPragma(Clauses(request, loc=reader.pragma.head))
     while reader.peek():
         word = reader.next()
         if word.text not in _CLAUSES:
@@ -224,12 +216,12 @@ def _loop(reader: Reader, request: str) -> LoopPragma:
     return pragma
 
 
-def _check_roles(pragma: LoopPragma) -> None:
+def _check_roles(pragma: pragmas.LoopPragma) -> None:
     """A variable is combined, or private, or shared: not two of these."""
     roles = [("reduction", name) for clause in pragma.reductions for name in clause.names]
     roles += [("private", name) for name in pragma.private]
     roles += [("shared", name) for name in pragma.shared]
-    seen: dict[str, tuple[str, Name]] = {}
+    seen: dict[str, tuple[str, pragmas.Name]] = {}
     for role, name in roles:
         if name in seen:
             other, first = seen[name]
@@ -246,15 +238,15 @@ def _check_roles(pragma: LoopPragma) -> None:
 # ---------------------------------------------------------------- slices of tensor statements
 
 
-def _dims(reader: Reader) -> tuple[Dim, ...]:
-    dims: list[Dim] = []
+def _dims(reader: Reader) -> tuple[pragmas.Dim, ...]:
+    dims: list[pragmas.Dim] = []
     while reader.peek():
         start = reader.last.end
         if "=>" not in reader.pragma.text[start:]:
             word = reader.next()
             reader.fail(f"expected ',' or another slice with '=>', found {word.text!r}", word)
         slice_ = _slice(reader, start)
-        dims.append(_properties(reader, Dim(reader.pragma.source.loc(slice_), slice_)))
+        dims.append(_properties(reader, pragmas.Dim(reader.pragma.source.loc(slice_), slice_)))
     return tuple(dims)
 
 
@@ -284,7 +276,7 @@ _PROPERTIES = {
 DIM_PROPERTIES = tuple(_PROPERTIES)
 
 
-def _properties(reader: Reader, dim: Dim) -> Dim:
+def _properties(reader: Reader, dim: pragmas.Dim) -> pragmas.Dim:
     seen: set[str] = set()
     while True:
         word = reader.next()

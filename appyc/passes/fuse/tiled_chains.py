@@ -7,16 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appyc.analysis.cost.costs import operations_of
-from appyc.analysis.patterns.block_chains import (
-    Fresh,
-    Member,
-    member,
-    passes_by,
-    reaching,
-    saves_traffic,
-    share_scalars,
-    touched_outside,
-)
+from appyc.analysis.patterns import block_chains as chains
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Assign, For, Load, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_leave
@@ -34,8 +25,8 @@ MOST_MEMBERS = 12
 class Chain:
     """Loops that run in blocks, with what goes before and behind them. end: how many statements that is."""
 
-    members: tuple[Member, ...]
-    fresh: Fresh
+    members: tuple[chains.Member, ...]
+    fresh: chains.Fresh
     before: tuple[Stmt, ...]
     behind: tuple[Stmt, ...]
     end: int
@@ -75,7 +66,7 @@ class ChainFinder:
     private: frozenset[Symbol]
     live: Mapping[Symbol, frozenset[Symbol]]
     ctx: PassContext
-    members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
+    members: dict[int, tuple[For, chains.Member | None]] = field(default_factory=dict)
     saving: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def chain(self, body: tuple[Stmt, ...], at: int) -> Chain | None:
@@ -83,7 +74,7 @@ class ChainFinder:
         text = self.ctx.facts.texts.by(body[:at])
         touched = text.loaded | text.stored
         allocs = frozenset(s.array for s in body if isinstance(s, Alloc)) & self.once - touched
-        members: list[Member] = []
+        members: list[chains.Member] = []
         before: list[Stmt] = []
         behind: list[Stmt] = []
         found: Chain | None = None
@@ -97,7 +88,7 @@ class ChainFinder:
                 members.append(one)
                 chain = self._reaching(members, allocs, before, behind, end)
                 found = chain or found
-            elif passes_by(stmt, members, behind, allocs, self.ctx.facts.texts):
+            elif chains.passes_by(stmt, members, behind, allocs, self.ctx.facts.texts):
                 before.append(stmt)
             elif may_leave(stmt):
                 break
@@ -105,47 +96,47 @@ class ChainFinder:
                 behind.append(stmt)
         return found
 
-    def _member(self, loop: For) -> Member | None:
+    def _member(self, loop: For) -> chains.Member | None:
         """The loop as a member of a chain."""
         known = self.members.get(id(loop))
         if known is None:
             known = self.members[id(loop)] = loop, self._found_member(loop)
         return known[1]
 
-    def _found_member(self, loop: For) -> Member | None:
+    def _found_member(self, loop: For) -> chains.Member | None:
         (combining,) = with_updates((loop,), self.ctx)
         assert isinstance(combining, For)
-        found = member(storing(combining))
+        found = chains.member(storing(combining))
         if found is None or self.live[loop.var] & scalars_written(loop) - found.totals:
             return None
         return found if may_be_cut(combining, self.ctx) else None
 
-    def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
+    def _goes_on(self, members: Sequence[chains.Member], behind: Sequence[Stmt], one: chains.Member) -> bool:
         texts = self.ctx.facts.texts
         mine = texts.of(one.loop).touched
         return (
             any(self._saves(other, one) for other in members)
             and all(mine.is_free_of(texts.of(stmt).touched) for stmt in behind)
-            and not share_scalars([other.loop for other in members], one.loop)
+            and not chains.share_scalars([other.loop for other in members], one.loop)
         )
 
-    def _saves(self, one: Member, last: Member) -> bool:
+    def _saves(self, one: chains.Member, last: chains.Member) -> bool:
         pair = id(one), id(last)
         if pair not in self.saving:
-            self.saving[pair] = saves_traffic(one, last)
+            self.saving[pair] = chains.saves_traffic(one, last)
         return self.saving[pair]
 
     def _reaching(
-        self, members: Sequence[Member], allocs: frozenset[Symbol], before: Sequence[Stmt],
+        self, members: Sequence[chains.Member], allocs: frozenset[Symbol], before: Sequence[Stmt],
         behind: Sequence[Stmt], end: int,
     ) -> Chain | None:  # fmt: skip
         """The chain of these loops, if blocks of them are possible, and pay."""
         written = frozenset[Symbol]().union(*(one.writes for one in members))
         private = written & allocs & self.private
-        temporary = private - touched_outside(private, self.accesses, members)
+        temporary = private - chains.touched_outside(private, self.accesses, members)
         text = self.ctx.facts.texts.by(before)
-        fresh = Fresh(allocs - text.loaded - text.stored, temporary)
-        found = reaching(members, fresh)
+        fresh = chains.Fresh(allocs - text.loaded - text.stored, temporary)
+        found = chains.reaching(members, fresh)
         if found is None:
             return None
         chain = Chain(found, fresh, tuple(before), tuple(behind), end)

@@ -18,19 +18,12 @@ from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Stor
 from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, Interleaved, LoopSchedule, Simd
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise import simd_forms as forms
 from appyc.passes.vectorise.compaction_form import is_compaction
 from appyc.passes.vectorise.dot_plan import plan_dots, waits_for_its_sums
 from appyc.passes.vectorise.given_forms import given_form, without_dropped
 from appyc.passes.vectorise.guarded_loops import plan_guarded
 from appyc.passes.vectorise.lane_plan import plan_lanes
-from appyc.passes.vectorise.simd_forms import (
-    accumulates_extremes,
-    decides_early,
-    in_order_below,
-    is_flat_at_one,
-    packed_rows,
-    why_not_simd,
-)
 
 ACCUMULATORS = 4
 """Chains of minima, or of sums, that hide the latency of one."""
@@ -50,14 +43,14 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
     }
     for loop in loops_of(fn.body):
         is_little = loop.var in little
-        plain = Simd() if is_little and why_not_simd(loop) is None else None
+        plain = Simd() if is_little and forms.why_not_simd(loop) is None else None
         form = plain if is_little else _form(loop, ctx)
         found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
         if not is_little and _nodes(loop) <= MAX_NODES:
             if found.is_simd:
-                below = in_order_below(loop) if loop.var in repeated else found.in_order_below
-                found = replace(found, packed=packed_rows(loop), in_order_below=below)
-            found = replace(found, flat_at_one=is_flat_at_one(loop))
+                below = forms.in_order_below(loop) if loop.var in repeated else found.in_order_below
+                found = replace(found, packed=forms.packed_rows(loop), in_order_below=below)
+            found = replace(found, flat_at_one=forms.is_flat_at_one(loop))
         decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
 
@@ -79,11 +72,11 @@ def _form(loop: For, ctx: PassContext) -> Form | None:
     if is_compaction(loop, boundscheck=ctx.options.boundscheck):
         return Compaction()
     form = plan_lanes(loop) or plan_dots(loop) or plan_guarded(loop)
-    if form is not None or why_not_simd(loop) is not None:
+    if form is not None or forms.why_not_simd(loop) is not None:
         return form
-    if decides_early(loop):
+    if forms.decides_early(loop):
         return EarlyExitLanes()
-    if accumulates_extremes(loop):
+    if forms.accumulates_extremes(loop):
         return Accumulators(ACCUMULATORS)
     return Accumulators(ACCUMULATORS // len(loop.reductions)) if waits_for_its_sums(loop) else Simd()
 
