@@ -29,6 +29,10 @@ def limits(dtype: DType) -> Range:
     return low, low + (1 << dtype.bits) - 1
 
 
+def is_integer(dtype: DType) -> bool:
+    return dtype.is_integer or dtype is DType.BOOL
+
+
 def neutral_element(op: str, dtype: DType) -> bool | int | float | complex:
     """The value that changes nothing when it is combined.
 
@@ -51,6 +55,15 @@ def neutral_element(op: str, dtype: DType) -> bool | int | float | complex:
 
 def is_within(inner: Range, outer: Range) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def hull(a: Range, b: Range) -> Range:
+    return a if a == b else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def cut(a: Range, b: Range) -> Range | None:
+    low, high = max(a[0], b[0]), min(a[1], b[1])
+    return (low, high) if low <= high else None
 
 
 def range_of(
@@ -83,7 +96,7 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
         case ir.Extent(array=array):
             return known.get(array, (0, limits(DType.INT64)[1]))
-        case ir.Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
+        case ir.Cast(arg=arg) if is_integer(arg.dtype):
             low, high = range_of(arg, known, memo)
             is_truth = expr.dtype is DType.BOOL
             return (int(low > 0 or high < 0), int(low != 0 or high != 0)) if is_truth else (low, high)
@@ -100,8 +113,7 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             fails, holds = range_of(cond, known, memo)
             if fails == holds:
                 return range_of(then if holds else orelse, known, memo)
-            one, other = range_of(then, known, memo), range_of(orelse, known, memo)
-            return min(one[0], other[0]), max(one[1], other[1])
+            return hull(range_of(then, known, memo), range_of(orelse, known, memo))
         case ir.Unary(op="-", arg=arg):
             low, high = range_of(arg, known, memo)
             return -high, -low
@@ -120,7 +132,7 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             ends = zip(range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo), strict=True)
             low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
             return low, high
-        case ir.Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
+        case ir.Compare() if is_integer(expr.lhs.dtype):
             return range_of_comparison(
                 expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
             )

@@ -11,7 +11,7 @@ from appyc.errors import Loc
 from appyc.ir import nodes as ir
 from appyc.ir.affine import excess, operands
 from appyc.ir.blocks import rewrite_own_statements
-from appyc.ir.integers import neutral_element
+from appyc.ir.integers import is_integer, neutral_element
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import is_never_negative
 from appyc.ir.symbols import Node
@@ -71,7 +71,7 @@ def identity(op: str, dtype: DType, loc: Loc) -> ir.Const:
 
 def start_of_sum(op: str, dtype: DType, loc: Loc) -> ir.Const:
     """The neutral element, of sums of floats the negative zero: that changes no sign of a zero."""
-    if op == "+" and not dtype.is_integer and dtype is not DType.BOOL:
+    if op == "+" and not is_integer(dtype):
         return ir.Const(complex(-0.0, -0.0) if dtype.is_complex else -0.0, dtype, loc=loc)
     return identity(op, dtype, loc)
 

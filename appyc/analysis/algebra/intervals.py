@@ -17,16 +17,25 @@ Does not handle: floats, elements of arrays, the sums of unknown values.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import reduce
 
+from appyc.analysis.algebra.integer_syntax import last_occurrences, setting_integers
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import blocks_of
-from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary, range_of_comparison
+from appyc.ir.integers import (
+    Range,
+    cut,
+    hull,
+    is_integer,
+    is_within,
+    limits,
+    range_of,
+    range_of_binary,
+    range_of_comparison,
+)
 from appyc.ir.types import DType
-from appyc.ir.visit import statements, walk
+from appyc.ir.visit import walk
 
 Box = dict[ir.Symbol, Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""
@@ -44,19 +53,6 @@ FEW_TRIPS = 32
 
 WORK = 64
 """How often `reachable_values` looks at each node, on average, before all loops are widened to the limits at once."""
-
-
-def is_integer(dtype: DType) -> bool:
-    return dtype.is_integer or dtype is DType.BOOL
-
-
-def hull(a: Range, b: Range) -> Range:
-    return a if a == b else (min(a[0], b[0]), max(a[1], b[1]))
-
-
-def cut(a: Range, b: Range) -> Range | None:
-    low, high = max(a[0], b[0]), min(a[1], b[1])
-    return (low, high) if low <= high else None
 
 
 def range_in_64_bits(op: str, a: Range, b: Range) -> Range:
@@ -310,8 +306,8 @@ class Intervals:
 
     def iterations(self, loop: ir.For, boxes: list[Box]) -> Range:
         """The least and the greatest value of a loop's variable, in the wrong order where it has none."""
-        first = hull_of_ranges(self.bounds(loop.lo, box) for box in boxes)
-        end = hull_of_ranges(self.bounds(loop.hi, box) for box in boxes)
+        first = reduce(hull, (self.bounds(loop.lo, box) for box in boxes))
+        end = reduce(hull, (self.bounds(loop.hi, box) for box in boxes))
         return (first[0], end[1] - 1) if loop.step > 0 else (end[0] + 1, first[1])
 
     def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: Range | None) -> list[Box]:
@@ -332,81 +328,9 @@ class Intervals:
         return boxes
 
 
-def hull_of_ranges(ranges: Iterable[Range]) -> Range:
-    lows, highs = zip(*ranges, strict=True)
-    return min(lows), max(highs)
-
-
 def _where(cond: ir.Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
     """The boxes in which a condition may hold, or fail, with what that says of their variables."""
     return distinct(box for each in boxes if (box := narrowed(cond, holds, each)) is not None)
-
-
-def last_occurrences(fn: ir.Function) -> dict[int, set[ir.Symbol]]:
-    """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
-    left = Counter(fn.params)  # a loop's next iteration reads what the one before has not set
-    left.update(
-        symbol for result in fn.results if isinstance(result.value, ir.Node) for symbol in _read(result.value)
-    )
-    occurring: dict[int, list[ir.Symbol]] = {}
-    for stmt in statements(fn.body):
-        left.update(occurring.setdefault(id(stmt), list(_occurring(stmt))))
-    out: dict[int, set[ir.Symbol]] = {}
-
-    def block(body: tuple[ir.Stmt, ...]) -> dict[ir.Symbol, int]:
-        """How often scalars occur that do so elsewhere, too."""
-        found: dict[ir.Symbol, int] = {}
-        for stmt in body:
-            inside = [block(inner).items() for inner in blocks_of(stmt)]
-            for symbol, number in chain(((symbol, 1) for symbol in occurring[id(stmt)]), *inside):
-                found[symbol] = found.get(symbol, 0) + number
-                if found[symbol] == left[symbol]:
-                    del found[symbol]
-                    out.setdefault(id(stmt), set()).add(symbol)
-        return found
-
-    block(fn.body)
-    return out
-
-
-def _occurring(stmt: ir.Node) -> Iterator[ir.Symbol]:
-    """The scalars that a statement names itself, outside the blocks in it."""
-    match stmt:
-        case ir.If() | ir.While():
-            yield from _read(stmt.cond)
-        case ir.For():
-            yield stmt.var
-            yield from _read(stmt.bounds)
-        case _:
-            if isinstance(stmt, ir.Assign | ir.Update):
-                yield stmt.target
-            yield from _read(stmt)
-
-
-def _read(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
-    return (part.symbol for part in walk(node) if isinstance(part, ir.Var))
-
-
-def setting_integers(body: Iterable[ir.Stmt]) -> frozenset[int]:
-    """The loops and branches in some statements, by `id`, that may change an integer scalar."""
-    found: set[int] = set()
-
-    def changes(stmt: ir.Stmt) -> bool:
-        if blocks := blocks_of(stmt):
-            if sum(changes(inner) for block in blocks for inner in block):
-                found.add(id(stmt))
-            return id(stmt) in found
-        match stmt:
-            case ir.Assign(target=target):
-                return is_integer(target.dtype)
-            case ir.Update(target=target):
-                return is_integer(target.dtype) and not target.is_array
-            case _:
-                return False
-
-    for stmt in body:
-        changes(stmt)
-    return frozenset(found)
 
 
 # ---------------------------------------------------------------- the values that scalars have

@@ -17,19 +17,10 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
-from appyc.analysis.algebra.intervals import (
-    INT64,
-    Box,
-    Intervals,
-    cut,
-    hull,
-    is_integer,
-    narrowed,
-    range_in_64_bits,
-)
+from appyc.analysis.algebra.intervals import INT64, Box, Intervals, narrowed, range_in_64_bits
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import has_own
-from appyc.ir.integers import Range, is_within, range_of, range_of_binary
+from appyc.ir.integers import Range, cut, hull, is_integer, is_within, range_of, range_of_binary
 from appyc.ir.names import ordered
 from appyc.ir.raising import GROWING
 from appyc.ir.types import DType

@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from appyc.ir import nodes as ir
-from appyc.ir.integers import is_within, limits, range_of_binary, range_of_comparison
+from appyc.ir.integers import is_integer, is_within, limits, range_of_binary, range_of_comparison
 from appyc.ir.invariance import arrays_made
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, statements
@@ -174,7 +174,7 @@ class ValueBounds:
     def of(self, expr: ir.Expr, facts: Facts) -> Bounds:
         """Bounds of an expression of a real type."""
         low, high = self._of(expr, facts)
-        if expr.dtype.is_integer or expr.dtype is DType.BOOL:
+        if is_integer(expr.dtype):
             least, greatest = limits(expr.dtype)
             if _may_wrap(expr) and not least <= low <= high <= greatest:
                 low, high = ANY
@@ -201,7 +201,7 @@ class ValueBounds:
             case ir.Intrinsic() | ir.Binary() if (radicand := _radicand(expr)) is not None:
                 return self.of(radicand, facts)[0] >= 0 and self.is_finite(radicand, facts)
             case ir.Cast(arg=arg):
-                return arg.dtype.is_integer or arg.dtype is DType.BOOL or self.is_finite(arg, facts)
+                return is_integer(arg.dtype) or self.is_finite(arg, facts)
             case ir.Unary(op="-", arg=arg):
                 return self.is_finite(arg, facts)
             case ir.Binary(

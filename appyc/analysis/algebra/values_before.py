@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from appyc.analysis.algebra.intervals import Box, Intervals, hull_of, last_occurrences
+from appyc.analysis.algebra.integer_syntax import last_occurrences
+from appyc.analysis.algebra.intervals import Box, Intervals, hull_of
 from appyc.ir import nodes as ir
 from appyc.ir.integers import limits
 from appyc.ir.types import DType

@@ -23,11 +23,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from appyc.analysis.algebra.intervals import Box, hull
+from appyc.analysis.algebra.intervals import Box
 from appyc.analysis.algebra.values_before import ValuesBefore
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.integers import Range, is_within, limits, range_of
+from appyc.ir.integers import Range, hull, is_within, limits, range_of
 from appyc.ir.names import NameSupply
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType

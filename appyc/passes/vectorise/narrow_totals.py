@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from appyc.analysis.algebra.intervals import hull_of_ranges
+from functools import reduce
+
 from appyc.analysis.algebra.values_before import ValuesBefore
 from appyc.ir import nodes as ir
-from appyc.ir.integers import Range, is_within, limits, range_of
+from appyc.ir.integers import Range, hull, is_within, limits, range_of
 from appyc.ir.names import NameSupply
 from appyc.ir.schedule import NarrowTotals
 from appyc.ir.types import DType
@@ -39,7 +40,7 @@ def narrow_totals(loop: ir.For, values: ValuesBefore, supply: NameSupply) -> Nar
                 continue
             block, dtype = min(block, iterations), DType.INT32
         elif any(isinstance(stmt, ir.Update) and stmt.target == total for stmt in loop.body):
-            whole = hull_of_ranges(found)
+            whole = reduce(hull, found)
             fitting = [dtype for dtype in NARROW if is_within(whole, limits(dtype))]
             if not fitting:
                 continue
