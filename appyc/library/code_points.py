@@ -74,7 +74,9 @@ def within(text, c):
 
 
 def find_in(text, c):
-    """The position of the first character of a text that is equal to one; -1 if there is none."""
+    """The position of the first character of a text that is equal to one, 0 for the empty text; -1 if there is none."""
+    if c < 0:
+        return 0
     at = 0
     while at < len(text) and text[at] != c:
         at += 1

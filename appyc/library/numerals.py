@@ -16,7 +16,9 @@ def _numeral(n, base, mark):
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
         refuse("only the texts of integers are compiled")
     out = []
-    rest = abs(int(n))
+    rest = int(n)
+    if rest < 0:
+        rest = -rest  # unlike `abs`, this leaves the least number to Python
     while True:
         digit = rest % base
         out.append(48 + digit if digit < 10 else 87 + digit)

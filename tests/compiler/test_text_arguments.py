@@ -285,6 +285,7 @@ def empty_texts_among_characters(s: Any, t: Any) -> Any:
         out += last
         grown += c
         n += 10 * (last in t) + 100 * (last not in "ab") + 1000 * (last == "" or last.isdigit())
+        n += 10000 * s.find(last) + 100000 * ("cab".index(last) if last in "abc" else 1)
         last = c
     items.append(last)
     found.add(last)

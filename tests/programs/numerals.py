@@ -19,6 +19,7 @@ def digit_sums(n):
     return total, sum(int(d) ** 2 for d in str(n)), sum(map(int, str(n + 0))), len(str(n)), str(n).count("7")
 
 
+@PROGRAMS.on(-(2**63))
 @PROGRAMS.on(-120)
 @PROGRAMS.on(np.int64(-7))
 @PROGRAMS.on(77)
