@@ -37,7 +37,6 @@ static inline T iabs_D(const T a) { return (T)(a < 0 ? -a : a); }
 //: sign_D
 static inline T sign_D(const T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a; }
 
-// As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
 // Whether both fit into unsigned numbers of 32 bits, which processors divide in about half of the time of 64 bits.
 // Constants are multiplied by their reciprocals, for which a condition takes longer than the division.
 //: are_short_D
@@ -51,6 +50,7 @@ static inline bool are_natural_D(const T a, const T b) {
     return sizeof(T) == 8 && !__builtin_constant_p(b) && ((int64_t)a | (int64_t)b) >= 0;
 }
 
+// As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
 //: floordiv_i_D <- are_short are_natural
 static inline T floordiv_i_D(const T a, const T b) {
     if (b == 0) return 0;
