@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from appyc.frontend.syntax.character_names import TEXT, CharacterNames, Role, result_of, use_of
+from appyc.frontend.syntax.character_names import TEXT, CharacterNames, Role, is_numeral, result_of, use_of
 from appyc.frontend.syntax.tree import bindings_of, parameters_of, walk
 
 
@@ -66,16 +66,15 @@ def _is_short(value: ast.expr) -> bool:
 def _kind(value: ast.expr) -> frozenset[Role]:
     """The roles that a value may give to a name."""
     match value:
+        case _ if is_numeral(value):
+            return frozenset({Role.BUILT})
         case ast.List() | ast.Call(func=ast.Name(id="list" | "sorted" | "deque")):
             return frozenset({Role.LIST})
         case ast.Subscript(slice=ast.Slice()):
             return frozenset({Role.LIST, Role.BUILT})
         case ast.Constant(value=str()) | ast.Name():
             return frozenset({Role.CHARACTER, Role.BUILT})
-        case (
-            ast.Call(func=ast.Attribute(attr="join"))
-            | ast.Call(func=ast.Name(id="str" | "bin" | "oct" | "hex"))
-        ):
+        case ast.Call(func=ast.Attribute(attr="join")):
             return frozenset({Role.BUILT})
         case ast.Set() | ast.Call(func=ast.Name(id="set")):
             return frozenset({Role.SET})
