@@ -35,7 +35,7 @@ from appyc.ir.integers import (
     range_of_comparison,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import statements, walk
 
 Box = dict[ir.Symbol, Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""

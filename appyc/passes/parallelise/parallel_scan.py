@@ -107,7 +107,7 @@ def is_wanted(loop: ir.For, ctx: PassContext) -> bool:
         return False
     if not asked and any(traps_overflow(n) for n in walk(loop.body)):
         return False  # tests of each index cost more than the chain of operations that chunks would shorten
-    count = iterations_of(loop)
+    count = build.iterations_of(loop)
     if isinstance(count, ir.Const) and int(count.value.real) * INNER_TRIPS < MIN_CHUNK:
         return False  # chunks are never long enough
     if any(n.request == "parallel" for n in loops_of(loop.body)):
