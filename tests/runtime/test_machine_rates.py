@@ -7,7 +7,7 @@ import time
 from dataclasses import astuple, fields, replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from appyc.c_gen.text.c_helpers import Helpers
@@ -90,6 +90,7 @@ amounts = st.floats(0, 1e7)
 @given(
     st.integers(2, 64), st.integers(2, 10**6), amounts, amounts, st.floats(0, 1e5), amounts, st.floats(0, 1e3)
 )
+@example(2, 2, 0.0, 0.0, 0.0, 998001.0, 1000.0)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_compiled_code_decides_as_the_model_does(in_c, threads, trips, vector, scalar, gathers, once, each):
     per = [x / trips for x in (vector, scalar, gathers)]

@@ -80,8 +80,8 @@ static __attribute__((noinline)) bool threads_pay(
 static inline bool threads_may_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
     const double bytes, const double bytes_each) {
-    const double operations = (double)trips * (vector + scalar);
-    if (appyc_machine && gathers == 0 && operations * 8 <= appyc_machine[machine_fork]) return false;
+    const double most = (double)trips * ((vector + scalar) * 8 + bytes_each) + bytes; /* nanoseconds at any rates */
+    if (appyc_machine && gathers == 0 && most <= appyc_machine[machine_fork]) return false;
     return threads_pay(share, trips, vector, scalar, gathers, bytes, bytes_each);
 }
 
