@@ -282,3 +282,12 @@ def doubled_in_turn(n, out):
                 break
         out[k] = s
     return s
+
+
+@PROGRAMS.on(-(2**63), [3, -(2**63), 2])
+@PROGRAMS.on(-4, [3, -5])
+def magnitudes(n, items):
+    largest = 0
+    for x in items:
+        largest = max(largest, abs(x))
+    return abs(n) % 300, largest, abs(-n), abs(True)

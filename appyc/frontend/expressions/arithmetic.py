@@ -390,4 +390,5 @@ def absolute(a: Number, loc: Loc) -> Number:
     dtype = a.type.dtype
     if dtype is DType.BOOL or dtype.kind == "u":
         return a
-    return Number(Intrinsic("abs", (a.expr,), dtype.part, loc=loc), a.python, is_int=a.is_int)
+    number = negative(a, loc) if a.type == PY_INT else a  # of -2**63 the negation leaves 64 bits
+    return Number(Intrinsic("abs", (number.expr,), dtype.part, loc=loc), a.python, is_int=a.is_int)

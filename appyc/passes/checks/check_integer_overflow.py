@@ -67,7 +67,7 @@ def check_integer_overflow(fn: ir.Function, ctx: PassContext) -> ir.Function:
     others. Where the function stores into arguments, so that Python cannot run the call again, a `while` goes on in a
     copy of itself whose operations trap.
 
-    Requires: the front end has marked Python's arithmetic (`python`). Does not handle: `abs` of -2**63; other loops of
+    Requires: the front end has marked Python's arithmetic (`python`). Does not handle: other loops of
     functions that store into arguments, in which operations that are not proven trap.
     """
     if not _has_python_ints(fn):
