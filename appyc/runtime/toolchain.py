@@ -54,11 +54,12 @@ _FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nos
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
 _FLAGS_FOR = {
     MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
-    SINES_AND_COSINES: tuple(f"-fno-builtin-{name}" for name in ("sin", "cos", "sinf", "cosf")),
+    SINES_AND_COSINES: ("-fdisable-tree-sincos",),
 }
-"""The gcc flags for code with certain features. With MASKS, gcc would make branches of several selects by one
-condition, which masked lanes cannot have. With SINES_AND_COSINES, it would join a sine and a cosine of one
-number in a function without a vector form."""
+"""The flags of gcc, not of clang, for code with certain features. With MASKS, gcc would make branches of several
+selects by one condition, which masked lanes cannot have. With SINES_AND_COSINES, it would join a sine and a cosine
+of one number in a function without a vector form; without its own knowledge of both (-fno-builtin-sin), it would
+not compute them in lanes under a condition."""
 
 _HASTY = ("-O1",)
 """The optimisation flags for very long functions, which compile in a third of the time of -O3."""
@@ -134,7 +135,7 @@ def flags(options: Options, *, needs: Sequence[str] = ()) -> tuple[str, ...]:
     fast = _FAST_MATH if options.fastmath else ()
     is_clang = "clang" in _version(compiler)
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
-    own = [flag for need in needs if not (need == MASKS and is_clang) for flag in _FLAGS_FOR[need]]
+    own = [] if is_clang else [flag for need in needs for flag in _FLAGS_FOR[need]]
     return (*_FLAGS, *own, *_openmp_flags(compiler), *lanes, *fast)
 
 

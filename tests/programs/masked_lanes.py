@@ -323,6 +323,14 @@ def complex_functions_that_stay_whole(z, n):
     return out
 
 
+@PROGRAMS.on(floats(37), np.zeros(37))
+@PROGRAMS.on(floats(37, dtype=np.float32), np.zeros(37, np.float32))
+def sines_and_cosines_under_a_condition(x, out):
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            out[i] = np.sin(x[i]) * np.cos(x[i])
+
+
 @PROGRAMS.on(ints(40, lo=1, hi=50), ints(40, lo=1, hi=50, seed=1))
 def greatest_divisors(a, b):
     """Remainders have no vectors."""

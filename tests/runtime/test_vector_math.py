@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -87,12 +88,21 @@ def sine_and_cosine(x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.sin(x) * np.cos(x), np.exp(z)
 
 
-def test_a_sine_and_a_cosine_of_one_number_stay_in_lanes(tmp_path: Path) -> None:
+def under_a_condition(x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        if x[i] > 0.3:
+            out[i] = math.sin(x[i]) * math.cos(x[i])
+    return out, np.exp(z)
+
+
+@pytest.mark.parametrize("program", [sine_and_cosine, under_a_condition])
+def test_a_sine_and_a_cosine_of_one_number_stay_in_lanes(tmp_path: Path, program: Any) -> None:
     """gcc joins them in one function, of which the library has no form for vectors."""
     found = vector_functions(find_compiler())
     if not {"sin", "cos", "exp"} <= found:
         pytest.skip("the library has no such forms here")
-    text = appyc.jit(sine_and_cosine, target="cpu").source("c", np.zeros(3), np.zeros(3, complex))
+    text = appyc.jit(program, target="cpu").source("c", np.zeros(3), np.zeros(3, complex))
     build(text, tmp_path / "kernel.so", Options(), needs=(SINES_AND_COSINES,))
     names = (tmp_path / "kernel.so").read_bytes()
     assert all(any(symbol.encode() in names for symbol in symbols_of(f)) for f in ("sin", "cos", "exp"))
