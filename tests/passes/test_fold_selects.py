@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import appyc
 from appyc import pipeline
-from appyc.ir.nodes import If, Select
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER
+from appyc.ir.nodes import If, Likely, Select
 from appyc.ir.printer import print_function
 from appyc.ir.visit import contains
 from appyc.options import Options
@@ -196,6 +198,24 @@ def of_floats(data):
     return s
 
 
+def outermost(data):
+    q = 0
+    for i in range(1, len(data)):
+        turn = (q + 1.0) * (data[i] - 128.0) - (i + 1.0) * (data[q] - 128.0)
+        if turn < 0.0:
+            q = i
+    return q
+
+
+def outermost_by_steps(data):
+    q = s = 0
+    for i in range(1, len(data)):
+        if (q + 1.0) * data[i] < (i + 1.0) * data[q]:
+            s = s ^ i
+            q = (q + 1) & i
+    return q + s
+
+
 FOLDED = (
     checksum,
     shift_register,
@@ -205,6 +225,7 @@ FOLDED = (
     codec,
     square_roots,
     products_by_halves,
+    outermost_by_steps,
 )
 KEPT = (of_floats, ring, latest_extreme, of_flags, one_reads_the_other, reads_its_own, assigned_here_only)
 
@@ -226,7 +247,18 @@ def test_conditions_that_stay(fn):
     assert after(before, fold_selects) == before
 
 
-@pytest.mark.parametrize("fn", [*FOLDED, *KEPT], ids=lambda f: f.__name__)
+def test_a_choice_of_an_element_is_unlikely():
+    """A select would let each iteration wait for the loads at the index that the one before has set."""
+    before = prepared(outermost)
+    found = after(before, fold_selects)
+    assert not contains(before.body, Likely)
+    assert contains(found.body, If)
+    assert contains(found.body, Likely)
+    text = appyc.jit(outermost, target="cpu").source("c", np.arange(4))
+    assert KEEP_IN_ORDER in text
+
+
+@pytest.mark.parametrize("fn", [*FOLDED, *KEPT, outermost], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("size", [1, 2, 30])
 def test_results_stay(fn, size):
     data = np.random.default_rng(size).integers(0, 256, size)

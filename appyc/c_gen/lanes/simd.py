@@ -14,7 +14,7 @@ from appyc.ir.visit import symbols_of, walk
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
 
 KEEP_IN_ORDER = '__asm__ volatile ("");'
-"""A statement for a loop's body that keeps the C compiler from vectorising a loop of few iterations."""
+"""A statement that keeps the C compiler from vectorising a loop, and from making a branch a select."""
 
 
 def simd_private(loop: For) -> list[Symbol]:

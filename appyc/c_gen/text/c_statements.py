@@ -10,6 +10,7 @@ from typing import assert_never
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.callee_functions import emit_call
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER
 from appyc.c_gen.loops.c_loops import emit_loop
 from appyc.c_gen.text.c_expressions import checked, checked_positions, draw, element, element_at, expression
 from appyc.c_gen.text.c_operators import combine
@@ -210,10 +211,18 @@ def _emit_if(ctx: FunctionContext, stmt: ir.If) -> None:
         ctx.leave_if_failed()
         cond = name
     with ctx.writer.block(f"if ({cond})"):
+        if _is_kept(stmt) and not ctx.in_lanes:
+            ctx.writer.line(KEEP_IN_ORDER)
         emit_statements(ctx, stmt.then)
     if stmt.orelse:
         with ctx.writer.block("else"):
             emit_statements(ctx, stmt.orelse)
+
+
+def _is_kept(stmt: ir.If) -> bool:
+    """Whether it is an unlikely branch that the C compiler would make a conditional move."""
+    unlikely = isinstance(stmt.cond, ir.Unary) and isinstance(stmt.cond.arg, ir.Likely)
+    return unlikely and all(isinstance(inner, ir.Assign) for inner in stmt.then)
 
 
 def _emit_alloc(ctx: FunctionContext, stmt: ir.Alloc) -> None:

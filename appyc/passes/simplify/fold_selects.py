@@ -43,6 +43,10 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
     Requires: integers that do not trap. Runs behind all passes that make lanes, for they look for conditions.
 
+    A branch that sets the index of an element that its condition reads to the loop's variable is marked as unlikely, so
+    that the C compiler keeps it: few iterations find a better element, and a select would let each wait for the loads
+    of the one before.
+
     Does not handle: floats, of which adding 0 changes -0.0; elements; loops around others, or with lanes; what seldom
     happens, which is predicted: a new extreme value, or a counter that has reached its end.
     """
@@ -58,10 +62,13 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
             return loop
         if isinstance(loop, ir.For) and loop.mode is not ir.LoopMode.SEQUENTIAL:
             return loop
-        return replace(loop, body=rewrite_all(loop.body, without_branch))
+        marked = tuple(_marked(loop, stmt) for stmt in loop.body)
+        return replace(loop, body=rewrite_all(marked, without_branch))
 
     def without_branch(node: ir.Node) -> ir.Node | tuple[ir.Stmt, ...]:
         match node:
+            case ir.If(cond=ir.Unary(arg=ir.Likely())):
+                return node
             case ir.If():
                 return _predicated(node, writes, names, made) or node
             case ir.Select(cond=cond, then=one, orelse=other) if one.dtype.kind in "iu" and _are_cheap(
@@ -72,6 +79,25 @@ def fold_selects(fn: ir.Function, ctx: PassContext) -> ir.Function:
                 return node
 
     return rewrite(fn, folded)
+
+
+def _marked(loop: ir.For | ir.While, branch: ir.Stmt) -> ir.Stmt:
+    """A branch, unlikely if it sets the index of an element that its condition reads to the loop's variable."""
+    if not isinstance(branch, ir.If) or not isinstance(loop, ir.For) or branch.orelse:
+        return branch
+    if not all(map(_is_of_scalar, branch.then)):
+        return branch
+    here = ir.Var(loop.var, loc=loop.loc)
+    chosen = {stmt.target for stmt in branch.then if isinstance(stmt, ir.Assign) and stmt.value == here}
+    values = {stmt.target: stmt.value for stmt in loop.body if isinstance(stmt, ir.Assign)}
+    nodes = list(walk(branch.cond))
+    for node in nodes:
+        if isinstance(node, ir.Var) and node.symbol in values:
+            nodes += walk(values.pop(node.symbol))
+    indices = [index for node in nodes if isinstance(node, ir.Load) for index in node.index]
+    if not any(isinstance(index, ir.Var) and index.symbol in chosen for index in indices):
+        return branch
+    return replace(branch, cond=negated(ir.Likely(negated(branch.cond), loc=branch.loc)))
 
 
 def _predicated(
