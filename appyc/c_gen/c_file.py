@@ -15,6 +15,7 @@ from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee, has_depth
 from appyc.c_gen.captures import outside_symbols, perfect_nest
+from appyc.c_gen.lanes.dot_loops import SHORT_VECTORS, reads_back
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.thread_loops import runs_in_threads
 from appyc.c_gen.profiled_loops import TABLE
@@ -98,7 +99,10 @@ def generate(
     parts = (fn, *(callee.function for callee in fn.callees))
     draws = any(isinstance(n, ir.Draw) for part in parts for n in walk(part))
     head = f"{KEEP_CHOICES}\n{TYPEDEFS}" if draws else TYPEDEFS
-    text = "\n\n".join([head, module.helpers.text(), *table, *called, *written, entry_text]) + "\n"
+    helpers_text = module.helpers.text()
+    if "vector_bytes" in helpers_text and any(map(reads_back, parts)):
+        head = f"{SHORT_VECTORS}\n{head}"
+    text = "\n\n".join([head, helpers_text, *table, *called, *written, entry_text]) + "\n"
     threaded = any(runs_in_threads(FunctionContext(module), n) for n in walk(fn) if isinstance(n, ir.For))
     masks = (
         (translation_units.MASKS,) if any(isinstance(n, ir.Alloc) and n.in_frame for n in walk(fn)) else ()

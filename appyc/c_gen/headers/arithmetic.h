@@ -161,7 +161,8 @@ static inline T shr_i_D(const T a, const T n) { return (T)(a >> ((U)n < BITS ? (
 static inline T shr_u_D(const T a, const T n) { return n < BITS ? (T)(a >> n) : (T)0; }
 
 //: vector_bytes
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && !defined(short_vectors)
+#define has_masks
 enum { vector_bytes = 64 };
 #elif defined(__AVX__)
 enum { vector_bytes = 32 };
@@ -169,16 +170,16 @@ enum { vector_bytes = 32 };
 enum { vector_bytes = 16 };
 #endif
 
-// As wide as the machine's registers.
+// As wide as the machine's registers, or as what the C compiler's own vectors store.
 //: vector_D <- vector_bytes
 typedef T vector_D __attribute__((vector_size(vector_bytes), aligned(BYTES), may_alias));
 
 // Its first `count` elements from memory, zeros in the others.
 //: vector_part_D <- vector
 static inline vector_D vector_part_D(const T *const from, const int64_t count) {
-#if defined(__AVX512F__) && BITS == 64
+#if defined(has_masks) && BITS == 64
     return __builtin_ia32_loadupd512_mask((const void *)from, (vector_D){0}, (uint8_t)((1u << count) - 1));
-#elif defined(__AVX512F__)
+#elif defined(has_masks)
     return __builtin_ia32_loadups512_mask((const void *)from, (vector_D){0}, (uint16_t)((1u << count) - 1));
 #elif defined(__AVX__) && BITS == 64
     typedef int64_t index __attribute__((vector_size(32)));
@@ -200,9 +201,9 @@ static inline vector_D vector_part_D(const T *const from, const int64_t count) {
 // Stores its first `count` elements.
 //: vector_part_store_D <- vector
 static inline void vector_part_store_D(T *const to, const int64_t count, const vector_D lanes) {
-#if defined(__AVX512F__) && BITS == 64
+#if defined(has_masks) && BITS == 64
     __builtin_ia32_storeupd512_mask((void *)to, lanes, (uint8_t)((1u << count) - 1));
-#elif defined(__AVX512F__)
+#elif defined(has_masks)
     __builtin_ia32_storeups512_mask((void *)to, lanes, (uint16_t)((1u << count) - 1));
 #elif defined(__AVX__) && BITS == 64
     typedef int64_t index __attribute__((vector_size(32)));

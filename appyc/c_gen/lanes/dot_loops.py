@@ -20,9 +20,9 @@ from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.array_accesses import step_along_rows
-from appyc.ir.nodes import Assign, For, Load, Stmt, Symbol, Update
+from appyc.ir.nodes import Assign, For, Function, Load, Stmt, Symbol, Update, While
 from appyc.ir.schedule import Dots
-from appyc.ir.visit import walk
+from appyc.ir.visit import arrays_written, loops_of, walk
 
 VECTORS = 2
 """Vectors of a row by which the sum's loop is unrolled: together they are whole cache lines."""
@@ -35,6 +35,21 @@ class _Tile:
     plan: Dots
     copies: tuple[FunctionContext, ...]
     body: Body
+
+
+SHORT_VECTORS = "#define short_vectors"
+"""A line before the helpers: vectors are no longer than what the C compiler stores (32 bytes, with AVX-512 too)."""
+
+
+def reads_back(fn: Function) -> bool:
+    """Whether a sum reads elements that a loop around it stores: a load that is longer than the stores waits until
+    these have reached the cache."""
+    for around in (n for n in walk(fn) if isinstance(n, For | While)):
+        stored = arrays_written(around.body)
+        sums = (loop for loop in loops_of(around.body) if loop.reductions)
+        if any(isinstance(n, Load) and n.array in stored for n in walk(sums)):
+            return True
+    return False
 
 
 def emit_dots(ctx: FunctionContext, rows: For, plan: Dots, lo: str, hi: str, body: Body) -> None:
