@@ -107,7 +107,9 @@ def _extreme(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
 
 
 def scaled(value: ir.Expr, factor: int) -> ir.Expr:
-    """`value * factor`, with a factor of 1 folded."""
+    """`value * factor`, with constants and a factor of 1 folded."""
+    if isinstance(value, ir.Const) and isinstance(value.value, int):
+        return integer(value.value * factor, value.loc)
     return value if factor == 1 else ir.Binary("*", value, integer(factor, value.loc), loc=value.loc)
 
 
@@ -129,8 +131,11 @@ def fresh_variables(nest: Node, names: NameSupply) -> dict[ir.Symbol, ir.Symbol]
 
 
 def trip_count(lo: ir.Expr, hi: ir.Expr, step: int) -> ir.Expr:
-    """The trip count of `range(lo, hi, step)`, which is 0 or negative for an empty range."""
+    """The trip count of `range(lo, hi, step)`, which is 0 or negative for an empty range, with constants folded."""
     loc = hi.loc
+    match lo, hi:
+        case ir.Const(value=int(begin)), ir.Const(value=int(end)):
+            return integer(len(range(begin, end, step)), loc)
     first, last, size = (lo, hi, step) if step > 0 else (hi, lo, -step)
     distance = last if first == integer(0, loc) else ir.Binary("-", last, first, loc=loc)
     if size == 1:

@@ -308,3 +308,30 @@ def blurred_to_the_edge(a):
             s = a[i, j] + a[i, max(j - 1, 0)] + a[i, min(j + 1, m - 1)]
             out[i, j] = s + a[max(0, i - 1), j] * a[min(n - 1, i + 1), min(max(j - 2, 0), m - 1)]
     return out
+
+
+@PROGRAMS.on(floats(9), np.zeros((6, 9)))
+@PROGRAMS.on(floats(4), np.zeros((1, 9)))
+@PROGRAMS.on(floats(4), np.zeros((1, 8)))  # raises IndexError
+def products_by_a_counter(x, out):
+    """A nest of constant length moves the counter by a constant."""
+    for i in range(len(x) - 3):
+        k = 0
+        for p in range(3):
+            for q in range(3):
+                out[i, k] = x[i + p] * x[i + q]
+                k += 1
+
+
+@PROGRAMS.on(floats(7, 6), np.zeros((7, 6)))
+@PROGRAMS.on(floats(2, 6), np.zeros((2, 6)))
+def windows_by_a_counter(a, out):
+    w = np.empty(9)
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            k = 0
+            for p in range(-1, 2):
+                for q in range(-1, 2):
+                    w[k] = a[i + p, j + q]
+                    k += 1
+            out[i, j] = np.sort(w)[4]

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from appyc.errors import Loc
 from appyc.ir.affine import distance
 from appyc.ir.blocks import has_own, own_statements
-from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute
@@ -27,45 +26,39 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
 
     Before:                                   After:
         k = -1                                    k = -1
-                                                  k_start = k
         for i in range(n):                        for i in range(n):
-            k += 2                                    a[k_start + i * 2 + 2] = b[i]
-            a[k] = b[i]                           k = k_start + max(n, 0) * 2
+            k += 2                                    a[k + i * 2 + 2] = b[i]
+            a[k] = b[i]                           k = k + max(n, 0) * 2
 
     A counter is a basic induction variable: a 64-bit integer that the body changes only by constant steps, in
     statements that every iteration executes. Both branches of an `if` may change it, by the same amount. Inner loops
-    must not change it. The loop bounds must be loop-invariant.
+    must not change it, but by a constant that is left behind them. The loop bounds must be loop-invariant.
 
     Runs before `check_bounds`, which could not bound the index of `a[k]`.
 
-    Does not handle: steps that are not constant (a counter moved by an inner loop keeps its
-    own assignment in the outer one), products, counters moved under a condition, loops with
-    `break` or `continue`, and variables that a pragma's clause names.
+    Does not handle: steps that are not constant (a counter moved by an inner loop of varying length keeps its own
+    assignment in the outer one), products, counters moved under a condition, loops with `break` or `continue`, and
+    variables that a pragma's clause names.
     """
     if not ctx.may_change_loops(fn):
         return fn
-    names = NameSupply.after(fn)
-
-    return map_loops(fn, lambda loop: _without_counters(loop, names, ctx))
+    return map_loops(fn, lambda loop: _without_counters(loop, ctx))
 
 
-def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | tuple[Stmt, ...]:
+def _without_counters(loop: For, ctx: PassContext) -> For | tuple[Stmt, ...]:
     if loop.request == "sequential":
         return loop
-    before: list[Stmt] = []
     after: list[Stmt] = []
     for symbol, step, loc in _counters(loop):
-        start = names.fresh(f"{symbol.name}_start", DType.INT64)
-        first = Var(start, loc=loc)
+        first = Var(symbol, loc=loc)
         here = Binary("+", first, scaled(_number_of_iteration(loop), step), loc=loc)
         body, _ = _replaced(loop.body, symbol, partial(shifted, here), 0)
         end = Binary("+", first, scaled(iterations_of(loop), step), loc=loc)
-        before.append(Assign(start, Var(symbol, loc=loc), loc=loc))
         after.append(Assign(symbol, end, loc=loc))
         loop = replace(loop, body=body)
         ctx.freed(loop.var, f"giving the induction variable '{symbol.name}' a closed form")
         ctx.remark(loc, f"'{symbol.name}' moves by {step} in every iteration: has a closed form")
-    return (*before, loop, *after) if before else loop
+    return (loop, *after) if after else loop
 
 
 def _counters(loop: For) -> list[tuple[Symbol, int, Loc]]:
