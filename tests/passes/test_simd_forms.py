@@ -75,6 +75,7 @@ ANY = lanes(update(some, [], "or", compare(">", at(x), 1.0)), reductions=[("or",
     [
         (for_(i, 0, n, [put(y, at(x))]), "depend on each other"),
         (replace(lanes(put(y, at(x))), in_step=True), "keep step"),
+        (lanes(put(y, at(x)), hi=3), "fewer iterations"),
         (lanes(put(y, load(x, i))), "may raise"),
         (lanes(replace(update(y, [0], "+", 1.0), checked=False), reductions=[("+", y)]), "one element of an array"),
         (lanes(update(z, [], "+", 1.0), reductions=[("+", z)]), "complex"),
@@ -96,6 +97,7 @@ def test_scalars_of_each_iteration_s_own_are_no_reason() -> None:
     assert why_not_simd(replace(loop, private=(t,))) is None
     assert why_not_simd(replace(loop, last=(t,))) is None
     assert why_not_simd(LEAST) is None
+    assert why_not_simd(lanes(put(y, at(x)), hi=4)) is None
 
 
 def test_extremes_of_floats_have_accumulators() -> None:

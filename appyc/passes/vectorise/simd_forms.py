@@ -6,6 +6,7 @@ from __future__ import annotations
 from appyc.ir import nodes as ir
 from appyc.ir.affine import difference, excess, linear_form
 from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.blocks import constant_range
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.single_iterations import flattened
@@ -22,6 +23,9 @@ MOST_IN_ORDER = 64
 MOST_IN_ROW = 8
 """Elements of a row that vectors are permuted for."""
 
+FEWEST = 4
+"""The fewest iterations of a loop with lanes, if their number is constant."""
+
 _EXTREMES = ("min", "max", "minimum", "maximum")
 
 
@@ -29,6 +33,9 @@ def why_not_simd(loop: ir.For) -> str | None:
     """The reason why a loop whose iterations are independent does not become lanes."""
     if loop.mode is ir.LoopMode.SEQUENTIAL:
         return "its iterations depend on each other"
+    values = constant_range(loop)
+    if values is not None and len(values) < FEWEST:
+        return "it has fewer iterations than lanes"
     if loop.in_step:
         return "its lanes keep step, which the C compiler finds out for itself"
     if can_fault(loop.body):
