@@ -108,16 +108,20 @@ def compiler_id() -> str:
 
 
 @lru_cache(maxsize=8)
-def _openmp_flags(command: str) -> tuple[str, ...]:
-    """-fopenmp where the compiler can link it; a clang often comes without the library."""
-    if "clang" not in _version(command):
-        return ("-fopenmp",)
+def _accepts(command: str, flags: tuple[str, ...], text: str = "") -> bool:
+    """Whether the compiler makes a library of a text with these flags."""
     with workspace() as folder:
         source = Path(folder, "probe.c")
-        source.write_text("void probe(void) {\n#pragma omp parallel\n    ;\n}\n")
+        source.write_text(text)
         out = str(Path(folder, "probe.so"))
-        words = [*shlex.split(command), "-fopenmp", "-shared", "-fPIC", str(source), "-o", out]
-        works = subprocess.run(words, capture_output=True, check=False).returncode == 0
+        words = [*shlex.split(command), *flags, "-shared", "-fPIC", str(source), "-o", out]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def _openmp_flags(command: str) -> tuple[str, ...]:
+    """-fopenmp where the compiler can link it; a clang often comes without the library."""
+    parallel = "void probe(void) {\n#pragma omp parallel\n    ;\n}\n"
+    works = "clang" not in _version(command) or _accepts(command, ("-fopenmp",), parallel)
     return ("-fopenmp",) if works else ("-fopenmp-simd",)
 
 
@@ -135,7 +139,12 @@ def flags(options: Options, *, needs: Sequence[str] = ()) -> tuple[str, ...]:
     fast = _FAST_MATH if options.fastmath else ()
     is_clang = "clang" in _version(compiler)
     lanes = vector_math.clang_flags(compiler) if is_clang and not options.exact else ()
-    own = [] if is_clang else [flag for need in needs for flag in _FLAGS_FOR[need]]
+    own = [
+        flag
+        for need in needs
+        if not is_clang and _accepts(compiler, _FLAGS_FOR[need])
+        for flag in _FLAGS_FOR[need]
+    ]
     return (*_FLAGS, *own, *_openmp_flags(compiler), *lanes, *fast)
 
 

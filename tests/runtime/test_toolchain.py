@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.c_gen.translation_units import File
+from appyc.c_gen.translation_units import MASKS, File
 from appyc.errors import InternalError, ToolchainError
 from appyc.options import Options
+from appyc.runtime import toolchain
 from appyc.runtime.toolchain import build, compile_files, compiler_id, find_compiler, flags
 from appyc.runtime.trusted import workspace
 from tests.e2e.shared import USERS_FLAGS
@@ -150,3 +151,11 @@ def test_two_products_side_by_side_are_rounded_each(monkeypatch: pytest.MonkeyPa
     numbers = np.random.default_rng(0).random((100, 4))
     for ar, ai, br, bi in numbers.tolist():
         assert product(complex(ar, ai), complex(br, bi)) == complex(ar, ai) * complex(br, bi)
+
+
+@pytest.mark.parametrize("flag", ["-fdisable-tree-no-such-pass", "-fno-tree-vrp"])
+def test_flags_that_the_compiler_does_not_know_are_left_out(
+    flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(toolchain._FLAGS_FOR, MASKS, (flag,))
+    assert (flag in flags(Options(), needs=[MASKS])) == (flag == "-fno-tree-vrp")
