@@ -25,6 +25,7 @@ from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
 from appyc.lazy.recorded_calls import CallStatement, Recorded, RestingCall, Waiting
+from appyc.lazy.recorded_nodes import buffers_of
 from appyc.lazy.recording import Recording, drop_needless
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 
@@ -129,7 +130,7 @@ def make_room(nbytes: int) -> None:
 def held_alone(statements: Sequence[Recorded]) -> int:
     """Bytes of computed arrays that only these statements keep alive."""
     read = [o for s in statements if type(s) is Statement for o in s.operands if isinstance(o, View)]
-    buffers = [view.buffer for view in residence.alone(read) if view.buffer.memory is not None]
+    buffers = [buffer for buffer in buffers_of(residence.alone(read)) if buffer.memory is not None]
     return sum(buffer.nbytes for buffer in residence.alone(buffers))
 
 

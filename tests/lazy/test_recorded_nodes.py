@@ -141,6 +141,7 @@ def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
     a, b = (np.array(numpy.ones(20_000)) for _ in "ab")
     half = b[:10_000]
     waits = [a * 2.0, a[1:] + a[:-1], half * 3.0, b + 1.0]
+    waits[3] += 0.0  # reads the array that it changes, which it does not hold
     recorded = STATE.recording.statements
     assert running.held_alone(recorded) == 0
     del a
@@ -150,11 +151,11 @@ def test_arrays_that_only_recorded_statements_hold_run_before_others_are_copied(
     monkeypatch.setattr(running, "MOST_HELD", 300_000)
     values = numpy.ones(20_000)
     np.array(values)
-    assert len(recorded) == 4
+    assert len(recorded) == 5
     del half
     assert running.held_alone(recorded) == 320_000
     np.array(numpy.ones(10))
-    assert len(STATE.recording.statements) == 4
+    assert len(STATE.recording.statements) == 5
     np.array(values)
     assert STATE.recording.statements == []
     assert [float(w[0]) for w in waits] == [2.0, 2.0, 3.0, 2.0]
