@@ -311,3 +311,33 @@ def taken_whole_in_conditions(n):
         elif max(i - j for i, j in pairs(k + 2)) == 1:
             s += sorted([k, 2, 5], key=abs)[1]
     return s + -sum(i for i, _ in pairs(3)) + (sum(j for _, j in pairs(n)) - 1)
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(0)
+def taken_whole_with_keywords(n):
+    first, last = min(third_squares(n), default=-1.0), max(steps(n), default=7)
+    least = max(steps(n + 1), key=lambda step: -step)
+    return first, last, least, sorted(third_squares(n), reverse=True), len(set(ends(n)))
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(1)
+def any_and_all_of_generators(n):
+    is_early = any(100 // (k - 40) < -2 for k in steps(n + 50))  # the item that decides is before the one that raises
+    return is_early, any(steps(n)), all(ends(n)), all(k < 30 for k in steps(n, 2)), any(third_squares(n))
+
+
+@PROGRAMS.on(9)
+def lists_of_generators_in_expressions(n):
+    table = np.array(list(steps(n)))
+    last = list(third_squares(n))[-1]
+    total = np.sum([k + 1 for k in steps(n)])
+    return table, last, total, np.array(sorted(ends(n)))
+
+
+@PROGRAMS.on(9)
+def a_parameter_that_gets_what_a_generator_sums_to(n, m=9):
+    m = max(steps(m))
+    n = sum(steps(n))
+    return n, m

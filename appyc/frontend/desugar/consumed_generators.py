@@ -5,7 +5,8 @@
                                              total = total + item
                                          return total / n
 
-`list`, `max`, `min` and `sorted` get a list of the items. So do comprehensions whose first loop is over a generator.
+`any` and `all` leave the loop at the item that decides. `max`, `min`, `sorted` and `set` get a list of the items, as
+`list` and comprehensions do whose first loop is over a generator.
 `generator_loops` replaces the loops. Sorting is made of the same parts:
 
     for u in sorted(d, key=d.get)   ->   total = list(d); ranks = [d[one] for one in total]
@@ -27,7 +28,17 @@ from operator import itemgetter
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, located, read, template
-from appyc.frontend.desugar.comprehension_loops import LIST, SUM, folded, items_of, with_own_names
+from appyc.frontend.desugar.comprehension_loops import (
+    ALL,
+    ANY,
+    LIST,
+    SUM,
+    Comprehension,
+    Folding,
+    folded,
+    items_of,
+    with_own_names,
+)
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
@@ -36,7 +47,10 @@ from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import may_be_container
 from appyc.library.sorting import arrange
 
-_TAKERS = (sum, list, max, min, sorted)
+_FOLDINGS = {sum: SUM, any: ANY, all: ALL, list: LIST}
+_OF_LISTS = (max, min, sorted, set)
+"""What gets a list of the items, and takes keywords."""
+_TAKERS = (*_FOLDINGS, *_OF_LISTS)
 _LOOKERS = (sum, max, min, sorted, len, any, all)
 _ARRANGE = "ranks = [rank for one in total]; arrange(total, ranks, backwards)"
 _SORTED = f"total = list(source); {_ARRANGE}"
@@ -110,12 +124,12 @@ def _rank(key: ast.expr, items: ast.expr, value_of: ValueOf, one: str) -> tuple[
 def _taken(node: ast.expr, finder: Finder) -> bool:
     """Whether a call, or the loop of a comprehension, takes all that a generator yields."""
     match node:
-        case ast.Call(func=ast.Name() as func, args=[source, *others], keywords=[]):
+        case ast.Call(func=ast.Name() as func, args=[source, *others], keywords=words):
             taker = finder.value_of(func)
             few = not others or (taker is sum and len(others) == 1)
             if isinstance(source, ast.GeneratorExp):
                 source = source.generators[0].iter
-            return few and taker in _TAKERS and _only_yields(source, finder)
+            return few and taker in (_OF_LISTS if words else _TAKERS) and _only_yields(source, finder)
         case ast.ListComp(generators=[first, *_]):
             return _only_yields(first.iter, finder)
         case _:
@@ -142,13 +156,23 @@ class _Calls(Hoisting):
                 before: list[ast.stmt] = []
                 self._name_new(call, before)
                 return [*before, node]
+        is_list = self._is_list(node.value)
+        is_taken = is_list and _taken(node.value, self.finder)
         out = super().visit_Assign(node)
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as total) if (
-                name in self.given and len(out) > 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as total) if is_taken or (
+                is_list and name in self.given and len(out) > 1
             ):  # a new list, which gets a name of its own
                 node.value = located(ast.Call(read("list"), [total], []), node)
         return out
+
+    def _is_list(self, value: ast.expr | None) -> bool:
+        """Whether an expression makes a list, by a comprehension or a call."""
+        match value:
+            case ast.Call(func=ast.Name() as func):
+                return self.value_of(func) in (list, sorted)
+            case _:
+                return isinstance(value, ast.ListComp)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         order = _order_of(node.value, self.value_of)
@@ -175,24 +199,29 @@ class _Calls(Hoisting):
             return ast.copy_location(read(total), node)
         match node:
             case ast.Call(func=ast.Name() as func, args=[source, *start]) if is_taken:
-                taker, total = self.value_of(func), self.unused("total")
+                how = _FOLDINGS.get(self.value_of(func))
                 items = source if isinstance(source, ast.GeneratorExp) else items_of(source, "item")
                 first = start[0] if start else ast.Constant(0)
-                how = SUM if taker is sum else LIST
-                before += folded(with_own_names(items, self.unused), total, how, start=first)
-                result = ast.copy_location(read(total), node)
-                if taker is sum:
+                result = self._folded(items, how or LIST, before, start=first)
+                if how is not None:
                     return result
                 node.args = [result]
-                return node if taker in (list, sorted) else self.named(node, before, func.id)
+                return self.instead(node, before) or self.named(node, before, func.id)
             case ast.ListComp() if is_taken:
-                total = self.unused("total")
-                before += folded(with_own_names(node, self.unused), total, LIST)
-                return located(ast.Call(read("list"), [read(total)], []), node)
+                return self._folded(node, LIST, before)
             case _:
                 return node if self.finder.found(node) is not None else None
+
+    def _folded(
+        self, node: Comprehension, how: Folding, before: list[ast.stmt], **given: ast.expr
+    ) -> ast.expr:
+        """The name of what the items are folded into."""
+        total = self.unused("total")
+        before += folded(with_own_names(node, self.unused), total, how, **given)
+        return located(read(total), node)
 
     def _name_new(self, node: ast.expr, before: list[ast.stmt]) -> None:
         """Gives the dict or set that a call looks at a name."""
         if isinstance(node, ast.Call) and _takes_new(node, self.finder):
-            node.args[0] = self.named(node.args[0], before)
+            made = self.hoisted(node.args[0], before)
+            node.args[0] = made if isinstance(made, ast.Name) else self.named(made, before)
