@@ -160,7 +160,7 @@ def test_all_that_a_generator_yields() -> None:
                 halves_n_5 //= 2
                 item_3 = halves_n_5
                 total_4.append(item_3)
-            return (list(total_4), total)""")
+            return (total_4, total)""")
 
 
 @pytest.mark.parametrize(
