@@ -48,6 +48,22 @@ def extremes(a):
     return lo, hi
 
 
+@PROGRAMS.on(ints(9))
+@PROGRAMS.on(ints(9, dtype=np.uint8, lo=0, hi=256))
+@PROGRAMS.on(ints(1, dtype=np.int16))
+def extremes_of_negated_comparisons(a):
+    lo = hi = a[0]
+    #pragma parallel for
+    for i in range(1, len(a)):
+        if a[i] <= hi:
+            pass
+        else:
+            hi = a[i]
+        if not lo <= a[i]:
+            lo = a[i]
+    return lo, hi
+
+
 @PROGRAMS.on(floats(9), 0.0)
 @PROGRAMS.on(np.array([1.0, np.nan, -3.0, 5.0]), 100.0)
 @PROGRAMS.on(np.array([1.0, 2.0]), np.nan)

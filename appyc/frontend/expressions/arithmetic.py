@@ -25,7 +25,7 @@ from appyc.frontend.types.numbers import (
 )
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
+from appyc.ir.nodes import NEGATED, Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType
 
 
@@ -376,7 +376,10 @@ def logical_not(a: Number, loc: Loc) -> Number:
     """The logical negation `not a`."""
     if a.constant is not None:
         return python_number(not a.constant, loc)
-    return Number(Unary("~", truth_of(a.expr), loc=loc), python=True)
+    cond = truth_of(a.expr)
+    if isinstance(cond, Compare) and (cond.op in ("==", "!=") or cond.lhs.dtype.kind in "biu"):  # no NaN
+        return Number(replace(cond, op=NEGATED[cond.op], loc=loc), python=True)
+    return Number(Unary("~", cond, loc=loc), python=True)
 
 
 def absolute(a: Number, loc: Loc) -> Number:
