@@ -22,7 +22,8 @@ NEGATIVE_POWER = "a power of ints with a negative exponent"
 """A reason why a guard leaves a call to Python. The guard of a conversion has the float as its word."""
 
 DIVISION, EMPTY = "a division by zero", "an array of a list without items"
-DISPENSABLE = (DIVISION, EMPTY, LARGE)
+INEXACT = "an int that meets floats is a large one"
+DISPENSABLE = (DIVISION, EMPTY, INEXACT, LARGE)
 """The reasons of guards that are dispensable: without them a call gives what NumPy would."""
 
 CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"

@@ -357,3 +357,20 @@ def wrapping_hash(a, k, out):
     for i in range(6):
         h = h * 31 + a[i] * 2**60
     return h
+
+
+@PROGRAMS.on(2**53 + 1, True)
+@PROGRAMS.on(-(2**53) - 1, True)
+@PROGRAMS.on(2**53 + 1, False)
+@PROGRAMS.on(7, True, joined=True)
+def large_ints_that_meet_floats(k, is_int):
+    x = k if is_int else 2.5
+    if is_int:
+        y = k
+    else:
+        y = 0.5
+    z = k
+    for i in range(3):
+        if not is_int:
+            z = z + 0.5
+    return x, y, z, max(k, 2.0), min((k, 1e300)), k or 0.5

@@ -14,6 +14,7 @@ from appyc.frontend.arrays.item_counts import length_of
 from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
+from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.value_parts import with_numbers
@@ -142,6 +143,8 @@ def _choose_each(
         scope.block.extend(blocks[0] if known else blocks[1])
         return chosen
     if not (blocks[0] or blocks[1]):
+        for out, pair in zip(chosen, pairs, strict=True):
+            leave_inexact(scope, pair, out, loc)
         return chosen
     symbols = [scope.supply.fresh("chosen", number.type.dtype) for number in chosen]
     arms = []

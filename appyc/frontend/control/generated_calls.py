@@ -21,6 +21,7 @@ from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer
 from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.expressions.inlining import called_with
+from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple, tuple_in_place
 from appyc.frontend.types import values as vals
@@ -179,6 +180,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> v
         for item in value.items[1:]:
             pair = expressions.number(out, loc), expressions.number(item, loc)
             out = selections.extremum(name, *pair, loc)
+            leave_inexact(scope, pair, out, loc)
         return out
     if not is_array(value):
         return None

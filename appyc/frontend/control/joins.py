@@ -20,6 +20,7 @@ from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
+from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, Fork, LoopFrame
 from appyc.frontend.scope import Scope
@@ -62,6 +63,7 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
     match target, source:
         case Slot(), Slot() | Number():
             value = source.number(loc) if isinstance(source, Slot) else source
+            leave_inexact(scope, [value], target, loc)
             if not isinstance(source, Slot) or target.symbol != source.symbol:
                 scope.emit(Assign(target.symbol, cast(value.expr, target.symbol.dtype), loc=loc))
             if target.is_int is not None and target.is_int != source.is_int:

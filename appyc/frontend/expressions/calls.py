@@ -30,7 +30,7 @@ from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions, inlining
 from appyc.frontend.expressions.array_list_calls import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
-from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
+from appyc.frontend.expressions.left_calls import leave_beyond_64_bits, leave_inexact
 from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
@@ -234,7 +234,10 @@ def _from_table(
     numbers = [expressions.number(v, loc, what) for v in values]
     if obj in TO_INT and numbers and numbers[0].type.dtype.is_float:
         numbers = [leave_beyond_64_bits(scope, numbers[0], loc)]
-    return make(numbers, loc)
+    out = make(numbers, loc)
+    if obj in (min, max):
+        leave_inexact(scope, numbers, out, loc)
+    return out
 
 
 def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> vals.Number | None:

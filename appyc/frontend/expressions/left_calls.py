@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import LARGE, LeftToPython, Loc, UnsupportedError
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number
+from appyc.frontend.types.numbers import PY_INT
+from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
 from appyc.ir import raising
+from appyc.ir.integers import is_within, range_of
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, substitute, walk
+
+EXACT = 2**53 - 1
+"""Up to it a float64 holds each integer, and no other one is rounded to such."""
 
 
 def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
@@ -56,6 +62,21 @@ def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
 def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for a power of Python's ints, which is a float where the exponent is negative."""
     scope.block.append(_test(ir.Unary("~", negative, loc=loc), raising.NEGATIVE_POWER, loc))
+
+
+def leave_inexact(scope: Scope, numbers: Sequence[Number], joined: Number | Slot, loc: Loc) -> None:
+    """Emits such guards for Python ints that are joined with floats, where no float64 may hold them. An int that a loop
+    computes becomes the nearest float, and so does one behind stores (`settled_calls` removes the guard)."""
+    for e in (n.expr for n in numbers if n.type == PY_INT and joined.type.dtype is DType.FLOAT64):
+        if is_within(range_of(e), (-EXACT, EXACT)):
+            continue
+        ends = (("<=", EXACT), (">=", -EXACT))
+        most, least = (ir.Compare(op, e, integer(end, loc), loc=loc) for op, end in ends)
+        test = _test(ir.Binary("&", least, most, loc=loc), raising.INEXACT, loc)
+        if _is_of_call(scope, e):
+            scope.tests.append(test)
+        elif not (scope.in_loop or scope.loops or raising.may_raise(e)):
+            scope.block.append(test)
 
 
 def leave_large(scope: Scope, count: ir.Expr, most: int, loc: Loc) -> bool:

@@ -19,7 +19,7 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.array_list_calls import ArrayItemError, learning
 from appyc.frontend.expressions.ints_or_floats import is_int
-from appyc.frontend.expressions.left_calls import leave_unless
+from appyc.frontend.expressions.left_calls import EXACT, leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import PUSHES
@@ -154,18 +154,14 @@ def row_of(scope: Scope, slots: vals.ListSlots, item: vals.Value, loc: Loc) -> l
     return row
 
 
-_EXACT = 2**53 - 1
-"""Up to it a float64 holds each integer, and no other one is rounded to such."""
-
-
 def leave_large(scope: Scope, number: vals.Number, loc: Loc) -> None:
     """Leaves the call to Python where a number is an int that no float64 may hold."""
     e = number.expr
     if number.type != PY_INT and number.is_int is None:
         return
-    if number.type == PY_INT and is_within(range_of(e), (-_EXACT, _EXACT)):
+    if number.type == PY_INT and is_within(range_of(e), (-EXACT, EXACT)):
         return
-    least, most = (cast(integer(limit, loc), e.dtype) for limit in (-_EXACT, _EXACT))
+    least, most = (cast(integer(limit, loc), e.dtype) for limit in (-EXACT, EXACT))
     fits: Expr = Binary("&", Compare(">=", e, least, loc=loc), Compare("<=", e, most, loc=loc), loc=loc)
     if number.is_int is not None:
         fits = Binary("|", Unary("~", number.is_int, loc=loc), fits, loc=loc)
