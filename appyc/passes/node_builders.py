@@ -133,16 +133,14 @@ def fresh_variables(nest: Node, names: NameSupply) -> dict[ir.Symbol, ir.Symbol]
 def trip_count(lo: ir.Expr, hi: ir.Expr, step: int) -> ir.Expr:
     """The trip count of `range(lo, hi, step)`, which is 0 or negative for an empty range, with constants folded."""
     loc = hi.loc
-    match lo, hi:
-        case ir.Const(value=int(begin)), ir.Const(value=int(end)):
-            return integer(len(range(begin, end, step)), loc)
+    if isinstance(lo, ir.Const) and isinstance(hi, ir.Const):
+        return integer(len(range(int(lo.value.real), int(hi.value.real), step)), loc)
     first, last, size = (lo, hi, step) if step > 0 else (hi, lo, -step)
     distance = last if first == integer(0, loc) else ir.Binary("-", last, first, loc=loc)
     if size == 1:
         return distance
-    return ir.Binary(
-        "//", ir.Binary("+", distance, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc
-    )
+    rounded = ir.Binary("+", distance, integer(size - 1, loc), loc=loc)
+    return ir.Binary("//", rounded, integer(size, loc), loc=loc)
 
 
 def iterations_of(loop: ir.For) -> ir.Expr:
