@@ -15,10 +15,9 @@ def _numeral(n, base, mark):
     """The code points of the digits of an integer, behind its sign and the code point that marks the base, if any."""
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)):
         refuse("only the texts of integers are compiled")
+    left_unless(n > -(2**63), "the least number of 64 bits")
     out = []
-    rest = int(n)
-    if rest < 0:
-        rest = -rest  # unlike `abs`, this leaves the least number to Python
+    rest = abs(int(n))
     while True:
         digit = rest % base
         out.append(48 + digit if digit < 10 else 87 + digit)
