@@ -236,8 +236,7 @@ class Intervals:
 
     def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
-        values = self.few_values(loop, boxes) if isinstance(loop, ir.For) else None
-        if isinstance(loop, ir.For) and values is not None:
+        if isinstance(loop, ir.For) and (values := self._few_values(loop, boxes)) is not None:
             return self._one_by_one(loop, values, boxes)
         outer, self.jumps = self.jumps, _Jumps()
         inside = self.iterations(loop, boxes) if isinstance(loop, ir.For) else None
@@ -274,8 +273,8 @@ class Intervals:
         self.jumps = outer
         return left
 
-    def few_values(self, loop: ir.For, boxes: list[Box]) -> range | None:
-        """The values of a loop's variable, where these are known, few, and no work is left undone for them."""
+    def _few_values(self, loop: ir.For, boxes: list[Box]) -> range | None:
+        """The values of a loop's variable; None where they are unknown or many, or `work` does not suffice for them."""
         first, end = ({self.bounds(e, box) for box in boxes} for e in (loop.lo, loop.hi))
         if len(first) != 1 or len(end) != 1 or any(low != high for low, high in (*first, *end)):
             return None
