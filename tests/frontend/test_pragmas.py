@@ -211,6 +211,8 @@ def test_nested_function_and_method_lines():
     [
         "# pragma: no cover",
         "#pragma: no cover",
+        "# pragma nocover",
+        "# pragma no-branch",
         "# pragma no branch",
         "# this pragma is a word",
         "# pragmas are comments",
@@ -336,6 +338,10 @@ def test_pragma_in_another_block_than_the_next_statement(body):
 def test_pragma_behind_code():
     error = error_of("for i in range(n):  #pragma parallel for\n    pass")
     assert "a pragma behind code" in str(error)
+
+
+def test_remark_for_another_tool_behind_code():
+    assert not pragmas_of("for i in range(n):  # pragma exempt branch\n    pass")
 
 
 def test_loop_pragma_on_an_assignment():

@@ -30,7 +30,7 @@ from appyc.frontend.syntax.tree import statements_in
 
 _COMMENT = re.compile(r"#\s*([^\W\d]\w*)(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic)\b|.*=>")
-_COVERAGE = re.compile(r"\s*no\s+(cover|branch)\b", re.IGNORECASE)
+_COVERAGE = re.compile(r"\s*no[\s-]*(cover|branch)\b", re.IGNORECASE)
 _TEXT_OR_REMARK = re.compile(r"""'[^']*'|"[^"]*"|#""")
 _NOT_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 _EXCERPT = 40
@@ -112,6 +112,8 @@ def _pragma_body(source: Source, comment: tokenize.TokenInfo) -> int | None:
         raise PragmaError("a pragma has no colon", Loc(source.file, line, col, col + match.end(1) + 1),
                           f"write #pragma {rest[1:].strip()}")  # fmt: skip
     if comment.line[:col].strip():
+        if not _DIRECTIVE.match(rest):
+            return None  # a remark for another tool
         raise PragmaError(
             "a pragma behind code",
             Loc(source.file, line, col, col + len(comment.string)),
