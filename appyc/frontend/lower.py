@@ -30,6 +30,7 @@ from appyc.frontend.desugar.mapped import without_maps, without_strict_zips
 from appyc.frontend.desugar.memo_dicts import without_caches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.predicated_jumps import with_joined_returns
+from appyc.frontend.desugar.range_names import without_range_names
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques, without_list_methods
@@ -150,7 +151,7 @@ def _without_containers(
     source = without_maps(without_caches(source, names.plain), names.plain)
     source = with_codes(source, texts, names.plain)
     source = without_generator_calls(source, names.plain)
-    source = without_generators(source, names.plain)
+    source = without_range_names(without_generators(source, names.plain), names.plain)
     source = with_names_for_rebound(source)
     source = without_array_lists(with_split_assignments(source), ranks, names.plain)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)

@@ -282,3 +282,38 @@ def rounded_elements(a, n):
     for x in a:
         total += round(x, 2)
     return total, round(n, 2), round(n > 3, 1)
+
+
+@PROGRAMS.on(floats(9), True, 9)
+@PROGRAMS.on(floats(9), False, 8)
+@PROGRAMS.on(floats(9), True, 0)
+def ranges_with_names(v, up, n):
+    if up:
+        order = range(n)
+    else:
+        order = range(n - 1, -1, -1)
+    inner = range(1, 4) if up else range(3)
+    total = 0.0
+    for i in order:
+        total = total * 0.5 + v[i]
+        n = 2
+        for j in inner:
+            total += v[j] * j
+    rows = [v[i] for i in inner]
+    for k, i in enumerate(reversed(inner)):
+        total += k * v[i]
+    return total, len(order), rows
+
+
+@PROGRAMS.on(floats(9), 9, 2)
+@PROGRAMS.on(floats(9), 9, -2)
+def numbers_in_ranges(v, n, step):
+    count = 0
+    for i in range(n):
+        if i * 3 in range(5, n):
+            count += 1
+        if i not in range(n - 3, 2, -2):
+            count += 100
+        if v[i] * 10 // 1 in range(3, 9, step):
+            count += 10000
+    return count
