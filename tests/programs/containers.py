@@ -648,3 +648,26 @@ def made_of_themselves(a):
     del kept[a[0]]
     kept = {x: x + len(kept) for x in kept if x % 2}
     return squares, sorted(few), kept
+
+
+@_on(ints(6), ints(8, seed=1))
+@_on(ints(0), ints(3))
+def operations_on_sets_without_names(a, b):
+    shared = set(a).intersection(set(b))
+    mine = {x % 5 for x in a}
+    count = 0
+    for x in b:
+        if x not in shared:
+            count += 1
+    return count, len(set(a) | set(b)), len(mine - set(b)), len(mine.union(b)), len(set(a) ^ mine)
+
+
+@_on(ints(4, 6), ints(4, 6, seed=1))
+def sets_of_rows(A, B):
+    out = np.zeros(len(A))
+    for i in range(len(A)):
+        overlap = set(A[i]).intersection(set(B[i]))
+        for k in range(B.shape[1]):
+            if B[i, k] in overlap:
+                out[i] += 1
+    return out

@@ -331,3 +331,34 @@ def first_multiples(a):
                 break
         out[i] = k
     return out
+
+
+@PROGRAMS.on(floats(9), 4)
+@PROGRAMS.on(floats(9), 0)
+def scratch_made_on_both_branches(v, m):
+    #pragma parallel for
+    for t in range(v.shape[0]):
+        if t % 2 == 0:
+            x = np.zeros(m)
+        else:
+            x = np.ones(m + 1)
+        x[:2] += v[t]
+        v[t] = x.sum()
+
+
+@PROGRAMS.on(floats(9), ints(5, lo=-4, hi=5), np.full((3, 9, 3), 0.2))
+def rows_of_each_worker(v, shifts, best):
+    n = len(v)
+    #pragma parallel for
+    for t in range(best.shape[0]):
+        for d in range(len(shifts)):
+            g = shifts[d]
+            diagonal = range(0, n - g) if g >= 0 else range(-g, n)
+            for i in diagonal:
+                row = best[t, np.uint64(i)]
+                p = v[np.uint64(i)] * v[np.uint64(i + g)]
+                if p > row[0]:
+                    at = np.searchsorted(row, p)
+                    if 0 < at <= len(row):
+                        row[: at - 1] = row[1:at]
+                        row[at - 1] = p

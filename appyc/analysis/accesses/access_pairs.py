@@ -30,6 +30,7 @@ class Meetings:
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
         self._numbers: dict[int, _Subscripts] = {}
+        self._written: dict[int, _Subscripts] = {}
         self._apart: dict[tuple[Symbol, _Subscripts, _Subscripts], bool] = {}
         self._limits: dict[str, Bounds] = {}
         self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
@@ -59,17 +60,23 @@ class Meetings:
         """A set or expression with the names of the second of two iterations."""
         return self.sets.rename(thing, lambda name: name if self.is_shared(loop, name) else name + SECOND)
 
-    def are_apart(self, loop: For, source: Access, sink: Access) -> bool:
-        """Whether the coefficients of the indices prove that the accesses are independent.
+    def are_apart(self, loop: For, source: Access, sink: Access, *, quickly: bool = False) -> bool:
+        """Whether the coefficients of the indices prove that the accesses are independent. quickly: without a question
+        to isl, which the indices of checked accesses need that may be negative."""
+        if self._never_equal(loop, self._as_written(source), self._as_written(sink)):
+            return True
+        checked = source.checked or sink.checked
+        return checked and not quickly and self._never_equal(loop, self._linear(source), self._linear(sink))
 
-        One answer serves all accesses with these subscripts: a loop may read an element many times."""
-        key = (loop.var, self._linear(source), self._linear(sink))
+    def _never_equal(self, loop: For, source: _Subscripts, sink: _Subscripts) -> bool:
+        """One answer serves all accesses with these subscripts: a loop may read an element many times."""
+        key = (loop.var, source, sink)
         known = self._apart.get(key)
         if known is None:
             question = Question(self.found.variables[loop.var], loop.step, partial(self.is_shared, loop))
             pairs = [
                 (mine, other)
-                for mine, other in zip(*key[1:], strict=True)
+                for mine, other in zip(source, sink, strict=True)
                 if mine is not None and other is not None
             ]
             known = self._apart[key] = any(question.never_equal(*pair) for pair in pairs) or any(
@@ -90,11 +97,30 @@ class Meetings:
         return [form for value in values if (form := self.sets.linear_of(value)) is not None]
 
     def _linear(self, access: Access) -> _Subscripts:
+        if not access.checked:
+            return self._as_written(access)
         known = self._numbers.get(id(access))
         if known is None:
-            element = self.element(access)[1] if access.checked else access.index
-            known = self._numbers[id(access)] = tuple(self.sets.linear_of(index) for index in element)
+            known = self._numbers[id(access)] = tuple(map(self.sets.linear_of, self.element(access)[1]))
         return known
+
+    def _as_written(self, access: Access) -> _Subscripts:
+        """The indices that are not counted from the end."""
+        known = self._written.get(id(access))
+        if known is None:
+            forms = map(self.sets.linear_of, access.index)
+            known = tuple(
+                form if form and (not access.checked or self._is_natural(form)) else None for form in forms
+            )
+            self._written[id(access)] = known
+        return known
+
+    def _is_natural(self, form: LinearForm[str]) -> bool:
+        """Whether a sum of loops' variables is never negative since the constant bounds of the loops are not."""
+        return form.constant >= 0 and all(
+            factor > 0 and any(not low.terms and low.constant >= 0 for low in self._bounds(name)[0])
+            for name, factor in form.terms.items()
+        )
 
     def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
         """The subset of iteration pairs whose first iteration precedes the second; the object `nothing` where

@@ -179,6 +179,7 @@ class AccessCollector:
                 tuple(self._value(part) for part in node.index),
                 tuple(self.affine.extent(array, axis, self.state) for axis in range(len(node.index))),
                 doubts > 0,
+                self.state.allocated.get(array),
             )
         )
 
@@ -251,6 +252,7 @@ class AccessCollector:
             self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible.get(id(loop), ()), self.state)
         for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, ir.Alloc)):
+            self.state.allocated.pop(made.array, None)
             for axis in range(len(made.shape)):
                 self.state.extents[made.array, axis] = self.affine.unknown(depth)
 
@@ -263,16 +265,18 @@ class AccessCollector:
         if stmt.kept is not None:
             self._resize(stmt, domain)
             return
-        is_first = stmt.array not in self.found.allocated
-        self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses)) if is_first else ((), 0)
+        self.state.allocated[stmt.array] = self.depth
 
     def _resize(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         """Records that an array is resized, as an access to any of its elements."""
         anywhere = self.affine.unknown(self.depth)
         where = self.affine.named(Name(stmt.array.name, anywhere.depth), f"{stmt.array}@{anywhere.version}")
         extent = self.affine.extent(stmt.array, 0, self.state)
+        own = self.state.allocated.get(stmt.array)
         self.found.accesses.append(
-            Access(stmt.array, RESIZE, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True)
+            Access(
+                stmt.array, RESIZE, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True, own
+            )
         )
 
     def _if(self, stmt: ir.If, domain: isl.Set) -> Truth:

@@ -29,7 +29,8 @@ class Access:
     op: "read", "write", DRAW, RESIZE, or the operator of an `Update`. loops: the enclosing loops, outermost
     first (`While` included); the variable of the n-th has depth n in the names of `domain`.
     domain: the iteration domain, or a superset of it (`approximate`). index: as written, before a
-    negative one is counted from the end.
+    negative one is counted from the end. allocated: how many of the loops are around the allocations of the array that
+    reach the access; None where none may, as for a parameter.
     """
 
     array: ir.Symbol
@@ -42,6 +43,7 @@ class Access:
     index: tuple[isl.PwAff, ...]
     extents: tuple[isl.PwAff, ...]
     approximate: bool
+    allocated: int | None
 
     @property
     def name(self) -> str:
@@ -91,8 +93,7 @@ class FunctionAccesses:
     variables: the name of each loop's variable. around: the loops around each loop. ranges: the
     values of each loop's variable between its bounds, whatever stands around the loop. limits: values
     that the variable is at least, each of them, and those that it is at most.
-    allocated: the loops around the `Alloc` of each local array, and how many accesses come
-    before it. returned: arrays that the function returns. entries: for each loop when it is
+    returned: arrays that the function returns. entries: for each loop when it is
     reached. guards: the function's own, which say for which parameters it runs. assumptions:
     the `Likely` conditions, which nearly always hold, one for each node that tests them. by_loop:
     the accesses in the body of each loop, by its variable, once they were asked for.
@@ -102,7 +103,6 @@ class FunctionAccesses:
     accesses: list[Access] = field(default_factory=list)
     checked_indices: list[CheckedIndex] = field(default_factory=list)
     variables: dict[ir.Symbol, str] = field(default_factory=dict)
-    allocated: dict[ir.Symbol, tuple[tuple[ir.For | ir.While, ...], int]] = field(default_factory=dict)
     returned: set[ir.Symbol] = field(default_factory=set)
     assumptions: list[Assumption] = field(default_factory=list)
     around: dict[ir.Symbol, tuple[ir.For | ir.While, ...]] = field(default_factory=dict)

@@ -99,20 +99,20 @@ class Dependences:
         return found
 
     def _is_own(self, array: Symbol, loop: For) -> bool:
-        """Whether an array is private to each iteration: allocated in it, before any use, and dead outside."""
-        loops, start = self.found.allocated.get(array, ((), 0))
-        if array in self.found.returned or not self.found.is_in(loop, loops):
-            return False
-        return all(
-            access.array != array or (at >= start and self.found.is_in(loop, access.loops))
-            for at, access in enumerate(self.found.accesses)
+        """Whether an array is private to each iteration: allocated in it before each use, and dead outside."""
+        around = len(self.found.around[loop.var])
+        return array not in self.found.returned and all(
+            access.allocated is not None
+            and (access.allocated > around or not self.found.is_in(loop, access.loops))
+            for access in self.found.accesses
+            if access.array == array
         )
 
     def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
         orders = ((first, second),) if first is second else ((first, second), (second, first))
         for source, sink in orders:
-            if not (source.checked or sink.checked) and self.meetings.are_apart(loop, source, sink):
-                continue  # most pairs: no question to isl, which would need the elements of checked ones
+            if self.meetings.are_apart(loop, source, sink, quickly=True):
+                continue  # most pairs
             key = (loop.var, id(source), id(sink))
             if key not in self._known:
                 self._known[key] = self._conflict(loop, source, sink)

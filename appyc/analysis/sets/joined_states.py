@@ -22,6 +22,11 @@ def joined(
     loops."""
     then, orelse = branches
     out = then.copy()
+    out.allocated = {
+        array: min(loops, orelse.allocated[array])
+        for array, loops in then.allocated.items()
+        if array in orelse.allocated
+    }
     for symbol in ordered(written):
         one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
         if one is None or other is None or one.version != other.version:

@@ -80,13 +80,18 @@ class Truth:
 
 @dataclass(slots=True)
 class State:
-    """The values of the scalars, and of the extents of local arrays, at one point of the program."""
+    """The values of the scalars, and of the extents of local arrays, at one point of the program.
+
+    allocated: how many loops are around all allocations of a local array that reach this point, where one does on each
+    path.
+    """
 
     scalars: dict[Symbol, Value] = field(default_factory=dict)
     extents: dict[tuple[Symbol, int], Value] = field(default_factory=dict)
+    allocated: dict[Symbol, int] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State(dict(self.scalars), dict(self.extents))
+        return State(dict(self.scalars), dict(self.extents), dict(self.allocated))
 
 
 class SymbolTable:

@@ -59,6 +59,19 @@ def operation_of(value: ast.expr) -> tuple[str, type[ast.operator], str] | None:
             return None
 
 
+def operands_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The operands of an operation, which is one on sets if the first one is a set; None for other expressions."""
+    match node:
+        case ast.BinOp(left, op, right) if isinstance(op, _OPERATORS):
+            return left, right
+        case ast.Call(func=ast.Attribute(value=left, attr=method), args=[right], keywords=[]) if (
+            method in _METHODS
+        ):
+            return left, right
+        case _:
+            return None
+
+
 def is_operation(node: ast.AST) -> bool:
     """Whether an expression is such an operation if its operands are sets."""
     is_operator = isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS)

@@ -1,11 +1,13 @@
 """Unions, intersections and differences of sets of the function's own, as sets with names.
 
-    shared = len(a & b)      ->      made = a & b
-                                     shared = len(made)
+    shared = len(a & set(b))      ->      made = set(b)
+                                          made_2 = a & made
+                                          shared = len(made_2)
 
-Requires: the operands are names that stand for sets alone, or such operations.
+Requires: the operands are names that stand for sets alone, sets that are made there, or such operations; a method's
+argument may be any iterable.
 
-Does not handle: operations with sets of the caller's, and methods that get other iterables than sets.
+Does not handle: operations with sets of the caller's.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from appyc.frontend.desugar.hashed_names import is_operation, operation_of
+from appyc.frontend.desugar.building import located, read
+from appyc.frontend.desugar.hashed_names import kind_of, operands_of
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, rewritten
 from appyc.frontend.source import Source
@@ -24,7 +27,14 @@ from appyc.frontend.syntax.tree import walk
 def with_named_operations(source: Source, kinds: Mapping[str, Kind], value_of: ValueOf) -> Source:
     """The function, in which each operation on sets is assigned to a name; itself if it has none."""
     sets = {name for name, kind in kinds.items() if kind.is_set}
-    return rewritten(source, lambda copied: _Named(copied, value_of, sets), is_operation) if sets else source
+    makes_sets = any(
+        isinstance(n, ast.expr) and kind_of(n, value_of) == Kind("set") for n in walk(source.ast)
+    )
+    return (
+        rewritten(source, lambda copied: _Named(copied, value_of, sets), operands_of)
+        if makes_sets
+        else source
+    )
 
 
 class _Named(Hoisting):
@@ -37,23 +47,37 @@ class _Named(Hoisting):
         return not self.has_nested  # an operation on named sets neither raises nor changes what calls may see
 
     def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
-        if not self._is_on_sets(node, before):
-            return None
+        return self._named(node, before) if operands_of(node) and self._is_set(node) else None
+
+    def _is_set(self, node: ast.expr) -> bool:
+        """Whether an expression is a set, or an operation on sets."""
+        if (operands := operands_of(node)) is None:
+            return ast.unparse(node) in self.sets or kind_of(node, self.value_of) == Kind("set")
+        return self._is_set(operands[0]) and (isinstance(node, ast.Call) or self._is_set(operands[1]))
+
+    def _named(self, node: ast.expr, before: list[ast.stmt]) -> ast.Name:
+        """The name of a set, whose operands have names."""
+        if isinstance(node, ast.Name):
+            return node
+        self._name_operands(node, before)
         name = self.named(node, before)
         assert isinstance(name, ast.Name)
         self.sets.add(name.id)
         return name
 
-    def _is_on_sets(self, node: ast.expr, before: list[ast.stmt]) -> bool:
-        """Whether an expression is an operation on sets, once operations in it have names."""
-        if isinstance(node, ast.BinOp) and is_operation(node):
-            node.left, node.right = self._in_order([node.left, node.right], before)
-        found = operation_of(node)
-        return found is not None and {found[0], found[2]} <= self.sets
+    def _name_operands(self, node: ast.expr, before: list[ast.stmt]) -> None:
+        match node:
+            case ast.BinOp():
+                node.left, node.right = self._named(node.left, before), self._named(node.right, before)
+            case ast.Call(func=ast.Attribute() as method, args=[other]) if operands_of(node):
+                method.value = self._named(method.value, before)
+                other = other if self._is_set(other) else located(ast.Call(read("set"), [other], []), other)
+                node.args = [self._named(other, before)]
 
     def visit_Assign(self, node: Any) -> list[ast.stmt]:
         before: list[ast.stmt] = []
-        if isinstance(node, ast.Assign) and self._is_on_sets(node.value, before):
+        if isinstance(node, ast.Assign) and operands_of(node.value) and self._is_set(node.value):
+            self._name_operands(node.value, before)
             return [*before, node]
         return [*before, *super().visit_Assign(node)]
 
