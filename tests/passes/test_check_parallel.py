@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from appyc.analysis.dependences.verdicts import Verdict
+from appyc.analysis.sets.allowance import Allowance
 from appyc.errors import DependenceError, PragmaError
 from appyc.ir.nodes import Apart, For, Function, LoopMode, Reduction, Stmt
 from appyc.ir.types import DType
@@ -574,3 +575,14 @@ def test_what_is_said_of_a_sum_that_is_used_besides(other, hint):
         c.check(assign(c.s, 0.0), parallel(c.i, 0, c.n, body), results=(c.s,))
     assert hint in found.value.hints[0]
     assert not any("s = s + ..." in text for text in found.value.hints)
+
+
+def test_a_loop_that_is_asked_for_is_judged_when_other_questions_have_used_up_the_work():
+    c = Case()
+    before = sub(c.i, 1)
+    one = if_(
+        compare("<", c.m, 1), [store(c.a, [c.i], load(c.b, before))], [store(c.b, [c.i], load(c.a, before))]
+    )
+    context = PassContext(allowance=Allowance(left=0, questions=0))
+    (loop,) = loops_of(check_parallel(c.p.function(c.over(one, lo=1)), context).body)
+    assert loop.mode is LoopMode.PARALLEL

@@ -57,9 +57,13 @@ def check_parallel(fn: ir.Function, ctx: PassContext) -> ir.Function:
         clauses = asked.get(loop.var)
         if clauses is None and not ctx.options.auto:
             continue
-        verdict = legality.judge(loop, _sworn(fn, clauses))
+        judge = legality
+        verdict = judge.judge(loop, _sworn(fn, clauses))
+        if clauses is not None and verdict.verdict is Verdict.UNKNOWN and ctx.allowance.left <= 0:
+            judge = Legality.of(fn)  # other questions have used up what the function had
+            verdict = judge.judge(loop, _sworn(fn, clauses))
         if not (verdict.may_run_in_any_order or verdict.guard is not None or loop.var in inside):
-            verdict = _inspected(loop, legality, verdict, asked=clauses is not None)
+            verdict = _inspected(loop, judge, verdict, asked=clauses is not None)
         ctx.verdicts[loop.var] = verdict
         if verdict.may_run_on_threads and not verdict.arrays:
             inside.update(inner.var for inner in loops_of(loop.body))
