@@ -24,7 +24,6 @@ from appyc.frontend.field_cells import CELL
 from appyc.frontend.source import Source
 from appyc.ir.abi import frame_layout
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType, TupleArg
 from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
@@ -187,17 +186,10 @@ def _dispatched(
 ) -> tuple[Kernel, None] | tuple[None, Entry | None]:
     """The kernel as the dispatcher may take it, where it needs no values but the arguments; else a dispatcher of its
     own, if one can tell the arguments."""
-    if any(map(_holds_names, wanted.types.values())):
-        return None, None
     watched = [_watched(captured.fn, path, value) for path, value in captured.outside.watched]
     if captured.outside.captures or wanted.objects or any(w is None for w in watched):
         return None, dispatcher_of(kernel)
     return replace(kernel, watched=tuple(step for w in watched if w is not None for step in w)), None
-
-
-def _holds_names(type_: ArgType) -> bool:
-    """Whether a named tuple is in it, which the dispatcher does not know from others."""
-    return isinstance(type_, TupleArg) and (bool(type_.names) or any(map(_holds_names, type_.items)))
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:

@@ -137,10 +137,7 @@ CONTAINERS: dict[str, Callable[..., object]] = {
 def path_of(kind: type) -> str:
     """The module and qualified name by which a class can be found again; empty for a local class."""
     path = f"{kind.__module__}:{kind.__qualname__}"
-    try:
-        return path if _found(path) is kind else ""
-    except (KeyError, AttributeError):
-        return ""
+    return path if class_at(path) is kind else ""
 
 
 def fields_of(kind: type) -> tuple[tuple[str, ...], str]:
@@ -149,14 +146,17 @@ def fields_of(kind: type) -> tuple[tuple[str, ...], str]:
     return names, path_of(kind) if names else ""
 
 
-def _found(path: str) -> Any:
+def class_at(path: str) -> Any:
+    """The class of this path; None where there is none."""
     module, _, name = path.partition(":")
-    return functools.reduce(getattr, name.split("."), sys.modules[module])
+    return functools.reduce(
+        lambda found, part: getattr(found, part, None), name.split("."), sys.modules.get(module)
+    )
 
 
 def maker_of(name: str) -> Callable[..., object]:
     """The constructor of the container of this name, or of the named tuple whose class has this path."""
-    return CONTAINERS[name] if name in CONTAINERS else lambda *items: _found(name)._make(items)
+    return CONTAINERS[name] if name in CONTAINERS else lambda *items: class_at(name)._make(items)
 
 
 @dataclass(frozen=True, slots=True)

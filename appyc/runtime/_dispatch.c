@@ -27,7 +27,7 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 19, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 20, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int threads = 1;
@@ -36,7 +36,7 @@ static int threads = 1;
 
 /* All that a specialisation holds a reference to. */
 #define FOR_EACH_OBJECT(DO)                                                \
-    DO(self->tree); DO(self->watched); DO(self->kernel);                    \
+    DO(self->records); DO(self->tree); DO(self->watched); DO(self->kernel);  \
     DO(self->checked_kernel); DO(self->host); DO(self->device_array)
 
 static void specialisation_dealloc(Specialisation *self)
@@ -78,9 +78,11 @@ static int read_arguments(Specialisation *self, PyObject *records)
     }
     for (int i = 0; i < self->argument_count; i++) {
         Argument *a = &self->arguments[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiippii", &a->kind, &a->type_number, &a->count,
-                              &a->layout, &a->written, &a->any_written, &a->slot, &a->same))
+        PyObject *class;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiippiiO", &a->kind, &a->type_number, &a->count,
+                              &a->layout, &a->written, &a->any_written, &a->slot, &a->same, &class))
             return -1;
+        a->type = PyType_Check(class) ? (PyTypeObject *)class : NULL;
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;
         a->leaf = self->leaf_count;
@@ -94,7 +96,7 @@ static int read_arguments(Specialisation *self, PyObject *records)
             if (!descr)
                 return -1;
             a->item = PyDataType_ELSIZE(descr);
-            a->scalar_type = descr->typeobj;  /* one of NumPy's static types; needs no reference */
+            a->type = descr->typeobj;  /* one of NumPy's static types; needs no reference */
             Py_DECREF(descr);
         }
     }
@@ -209,6 +211,7 @@ static Specialisation *specialise(PyObject *kernel)
         return NULL;
     self->function = (KernelFunction)(uintptr_t)function;
     self->checked = (KernelFunction)(uintptr_t)checked;
+    self->records = Py_NewRef(arguments);
     self->tree = Py_NewRef(tree);
     self->watched = Py_NewRef(watched);
     self->kernel = Py_NewRef(kernel);

@@ -29,7 +29,7 @@ typedef struct {
     int leaf;     /* which of the leaf arguments it is */
     int64_t item; /* ARRAY: bytes of an element */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
-    PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
+    PyTypeObject *type;  /* NUMPY_SCALAR, TUPLE: what a value's type must be, of `records`; NULL: none is taken */
 } Argument;
 
 /* Arrays that are expected to be parts of one, with the same strides: each at its own offsets in a box that holds them
@@ -61,6 +61,7 @@ typedef struct {
     Result *results;
     Group *groups;
     int group_count;
+    PyObject *records; /* of the arguments, with the classes of tuples */
     PyObject *tree;    /* how results are nested: None, a number, a list's columns, a view's numbers, a tuple of such, or what builds one */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
@@ -121,10 +122,10 @@ static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
 
 static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
 {
-    if (Py_TYPE(value) != a->scalar_type) {
+    if (Py_TYPE(value) != a->type) {
         if (!typed || !PyArray_CheckScalar(value))
             return 0;
-        OWNED PyObject *same = PyObject_CallOneArg((PyObject *)a->scalar_type, value);
+        OWNED PyObject *same = PyObject_CallOneArg((PyObject *)a->type, value);
         PyErr_Clear();
         return same && fill_numpy_scalar(a, same, slot, 0);
     }
@@ -157,7 +158,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         case PYTHON_SCALAR: fits = put_item(a->type_number, value, (char *)(frame + a->slot), typed); break;
         case NONE: fits = value == Py_None; break;
         case TUPLE:
-            fits = (PyTuple_CheckExact(value) || (typed && PyTuple_Check(value)))
+            fits = (Py_TYPE(value) == a->type || (typed && PyTuple_Check(value)))
                 && PyTuple_GET_SIZE(value) == a->count
                 && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf, typed);
             break;

@@ -15,7 +15,7 @@ from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.results import ListOf, ResultTree, ViewOf
+from appyc.ir.results import ListOf, ResultTree, ViewOf, class_at
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
@@ -162,24 +162,35 @@ def _argument_records(
     stores: tuple[frozenset[int], frozenset[int]],
     same: Sequence[int],
 ) -> Iterator[Record]:
-    """(kind, type number, count, layout, written, written as itself or as the same array, slot, same), a tuple's own
-    before its items'. stores: numbers of the parameters that are written, and which ones these are the same as."""
+    """(kind, type number, count, layout, written, also as the same array, slot, same, class of a tuple), a
+    tuple's own before its items'. stores: numbers of the parameters that are written, and which ones these are the
+    same as."""
     if isinstance(arg, TupleArg):
-        yield (_KINDS[arg.kind], 0, len(arg.items), 0, False, False, 0, 0)
+        yield (
+            _KINDS[arg.kind],
+            0,
+            len(arg.items),
+            0,
+            False,
+            False,
+            0,
+            0,
+            class_at(arg.made_by) if arg.names else tuple,
+        )
         for item in arg.items:
             for kind, *rest in _argument_records(item, offsets, stores, same):
                 yield (_PARTS.get(arg.kind, kind), *rest)
     elif isinstance(arg, NoneArg):
-        yield (_NONE, 0, 0, 0, False, False, 0, 0)
+        yield (_NONE, 0, 0, 0, False, False, 0, 0, None)
     else:
         number, slot = next(offsets)
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
             written, any_written = number in stores[0], same[number] in stores[1]
             kind = {Container.ARRAY: _ARRAY, Container.LIST: _LIST}.get(arg.container, _TEXT)
-            yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
+            yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number], None)
         else:
-            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0)
+            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0, None)
 
 
 def groups_of(

@@ -109,10 +109,18 @@ def test_a_tuple_and_a_named_tuple_have_versions_of_their_own() -> None:
     function = appyc.jit(cache=False, target="cpu")(_itself)
     for given in ((1, 2.0), Point(1, 2.0), (3, 4.0), Point(3, 4.0)):
         assert type(function(given)) is type(given)
-    assert len(function.kernels) == 1  # the dispatcher knows tuples, and no named ones
+    assert len(function.kernels) == 2  # the dispatcher knows a named tuple by its class
     other = appyc.jit(cache=False, target="cpu")(_itself)
     for given in (Point(1, 2.0), Twin(1, 2.0), Point(1, 2.0)):
         assert type(other(given)) is type(given)
+    assert len(other.kernels) == 2
+
+
+def test_a_call_with_a_named_tuple_of_a_local_class_is_not_dispatched() -> None:
+    local = namedtuple("local", "y x")
+    function = appyc.jit(cache=False, target="cpu")(lambda p: p.x)
+    for given in (local(1, 2), Point(2, 1), local(1, 2)):
+        assert function(given) == 2
 
 
 def test_compiled_code_for_a_named_tuple_is_found_on_disk(tmp_path, monkeypatch) -> None:
