@@ -123,7 +123,7 @@ def function_of(text: str, path: Path, name: str = "f") -> Nest:
 @pytest.mark.parametrize("nest", NESTS, ids=lambda nest: nest.__name__)
 def test_a_pragma_that_is_not_proven_is_refused(nest: Nest, tmp_path: Path, asked: list[int]) -> None:
     jitted = appyc.jit(cache=False, target="cpu")(with_pragma(nest, tmp_path))
-    with pytest.raises(appyc.DependenceError, match="could not be proven|carries a dependence"):
+    with pytest.raises(appyc.DependenceError, match=r"could not be proven|carries a dependence"):
         jitted._analyse(jitted._wanted(NESTS[nest], {}))
     assert sum(asked) <= MOST_ASKED
 

@@ -33,6 +33,11 @@ class Request:
         return (self.target, tuple(self.types.values()), objects)
 
     @property
+    def has_objects(self) -> bool:
+        """Whether arguments are objects that the types do not tell."""
+        return any(type(value) is not str for value in self.objects.values())
+
+    @property
     def has_lists(self) -> bool:
         """Whether arguments are lists, bytes or texts, whose items a call copies."""
         return any(isinstance(type_, ArrayType) and type_.is_list for type_ in leaves(self.types.values()))
@@ -57,7 +62,7 @@ class Request:
 def _without_length(type_: ArgType) -> object:
     if isinstance(type_, TupleArg) and type_.kind is TupleKind.TUPLE:
         return frozenset(map(_without_length, type_.items))
-    return type_
+    return NoneArg() if isinstance(type_, NoneArg) else type_
 
 
 _NOWHERE = Loc("<argument>", 0)
@@ -91,7 +96,7 @@ def request(
             or kind_of_all(value) is not None
         ):
             objects[name] = value
-            types[name] = NoneArg()
+            types[name] = NoneArg(value if type(value) is str else None)
         elif type(value) is list and (listed := list_type(value)) is not None:
             types[name] = listed
         else:

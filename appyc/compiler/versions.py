@@ -187,7 +187,7 @@ def _dispatched(
     """The kernel as the dispatcher may take it, where it needs no values but the arguments; else a dispatcher of its
     own, if one can tell the arguments."""
     watched = [_watched(captured.fn, path, value) for path, value in captured.outside.watched]
-    if captured.outside.captures or wanted.objects or any(w is None for w in watched):
+    if captured.outside.captures or wanted.has_objects or any(w is None for w in watched):
         return None, dispatcher_of(kernel)
     return replace(kernel, watched=tuple(step for w in watched if w is not None for step in w)), None
 

@@ -53,10 +53,12 @@ class TupleArg:
 
 @dataclass(frozen=True, slots=True)
 class NoneArg:
-    """None: known when compiling, so it takes no parameter."""
+    """None, or the one text of all calls: known when compiling, so it takes no parameter."""
+
+    text: str | None = None
 
     def __str__(self) -> str:
-        return "None"
+        return repr(self.text)
 
 
 ArgType: TypeAlias = ArrayType | ScalarArg | TupleArg | NoneArg

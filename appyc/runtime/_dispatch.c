@@ -27,7 +27,7 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 20, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 21, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int threads = 1;
@@ -83,6 +83,7 @@ static int read_arguments(Specialisation *self, PyObject *records)
                               &a->layout, &a->written, &a->any_written, &a->slot, &a->same, &class))
             return -1;
         a->type = PyType_Check(class) ? (PyTypeObject *)class : NULL;
+        a->text = class;
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;
         a->leaf = self->leaf_count;

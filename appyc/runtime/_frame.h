@@ -30,6 +30,7 @@ typedef struct {
     int64_t item; /* ARRAY: bytes of an element */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *type;  /* NUMPY_SCALAR, TUPLE: what a value's type must be, of `records`; NULL: none is taken */
+    PyObject *text;      /* NONE: the text that a value must be, or None */
 } Argument;
 
 /* Arrays that are expected to be parts of one, with the same strides: each at its own offsets in a box that holds them
@@ -137,6 +138,12 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, 
     return 1;
 }
 
+/* Whether a value is None, or the text that is built into the code. */
+static int is_known(PyObject *text, PyObject *value)
+{
+    return value == text || (text != Py_None && PyUnicode_CheckExact(value) && PyUnicode_Compare(value, text) == 0);
+}
+
 /* Fills the slots of `count` arguments from `*next` on. 0 where one does not fit. typed: see fill_array. */
 static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_ssize_t count, int64_t *frame,
                 PyObject **leaves, int *leaf, int typed)
@@ -156,7 +163,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         case TEXT: fits = fill_text(a, value, frame); break;
         case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot, typed); break;
         case PYTHON_SCALAR: fits = put_item(a->type_number, value, (char *)(frame + a->slot), typed); break;
-        case NONE: fits = value == Py_None; break;
+        case NONE: fits = is_known(a->text, value); break;
         case TUPLE:
             fits = (Py_TYPE(value) == a->type || (typed && PyTuple_Check(value)))
                 && PyTuple_GET_SIZE(value) == a->count

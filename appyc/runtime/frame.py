@@ -162,7 +162,7 @@ def _argument_records(
     stores: tuple[frozenset[int], frozenset[int]],
     same: Sequence[int],
 ) -> Iterator[Record]:
-    """(kind, type number, count, layout, written, also as the same array, slot, same, class of a tuple), a
+    """(kind, type number, count, layout, written, also as the same array, slot, same, class of a tuple or a text), a
     tuple's own before its items'. stores: numbers of the parameters that are written, and which ones these are the
     same as."""
     if isinstance(arg, TupleArg):
@@ -181,7 +181,7 @@ def _argument_records(
             for kind, *rest in _argument_records(item, offsets, stores, same):
                 yield (_PARTS.get(arg.kind, kind), *rest)
     elif isinstance(arg, NoneArg):
-        yield (_NONE, 0, 0, 0, False, False, 0, 0, None)
+        yield (_NONE, 0, 0, 0, False, False, 0, 0, arg.text)
     else:
         number, slot = next(offsets)
         code = arg.dtype.numpy.num

@@ -132,3 +132,23 @@ def test_compiled_code_for_a_named_tuple_is_found_on_disk(tmp_path, monkeypatch)
     for _ in range(2):
         assert appyc.jit(target="cpu", strict=True)(moved)(Point(2, 3.0), A).tolist() == (A * 2 + 3).tolist()
     assert appyc.jit(target="cpu")(_itself)((1, 2)) == (1, 2)
+
+
+def _in_metres(x, unit="m", *, spread=None):
+    factor = 0.001 if unit == "mm" else 0.01 if unit == "cm" else 1.0
+    return x * factor if spread is None else x + spread
+
+
+def test_the_dispatcher_knows_texts() -> None:
+    function = appyc.jit(cache=False, target="cpu")(_in_metres)
+    made = "".join(("m", "m"))  # no constant of this file
+    for given in ((A,), (A, "mm"), (A, made), (A + 1, "m"), (A,), (A, "M"), (A, "mm")):
+        compare_values(_in_metres(*given), function(*given), "result")
+    compare_values(A + 2.0, function(A, "cm", spread=2.0), "result")
+    assert len(function.kernels) == 4  # for "m", "mm" and "M", and with a spread
+
+
+def test_a_text_of_another_class_is_not_dispatched() -> None:
+    function = appyc.jit(cache=False, target="cpu")(_in_metres)
+    for unit in (np.str_("mm"), "mm", np.str_("m"), np.str_("mm")):
+        compare_values(_in_metres(A, unit), function(A, unit), "result")

@@ -184,6 +184,15 @@ def norms(a, x):
     )  # fmt: skip
 
 
+@PROGRAMS.on(_A, 3)
+@PROGRAMS.on(_A, 2)
+@PROGRAMS.on(ints(3, 4), -1.5)
+@PROGRAMS.on(complexes(3, 4), 0)
+@PROGRAMS.on(_A.astype(np.float32), np.inf)
+def norms_of_any_order(a, p):
+    return np.linalg.norm(a[0], p), np.linalg.norm(a, p, axis=1), np.linalg.norm(a, ord=3, axis=0, keepdims=True)
+
+
 @PROGRAMS.on(2.0, 3, floats(3))
 @PROGRAMS.on(np.float32(2.0), 0, floats(3, dtype=np.float32))
 def from_numbers(x, n, a):
