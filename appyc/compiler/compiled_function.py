@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
 from appyc.compiler.cpu import CpuCompiler
-from appyc.compiler.fallback import CALLS_IN_VAIN, Hosted, R, Race, calling_itself, limit_for, warn_of_python
+from appyc.compiler.fallback import CALLS_IN_VAIN, LARGE_CALL, Hosted, R, Race, calling_itself, limit_for, warn_of_python
 from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.requests import Request
 from appyc.compiler.specialisations import Specialisations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 CALLS_LEFT = 16
 """Calls that compiled code begins and leaves to Python, after which it races against Python."""
-_MANY_CALLS = 1 << 60
+CALLS_AFTER_COMPILED = 256
+"""Calls in vain, one after the other, of a kind of which some calls are compiled, after which Python gets them."""
 _MANY_KINDS = 8
 """Versions that are looked through for one kind of call."""
 
@@ -63,6 +64,8 @@ class CompiledFunction(Specialisations[R]):
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
+        self._some_compiled: set[object] = set()
+        """The kinds of which some calls are compiled: by types that the kind does not tell."""
         self._dispatched: list[tuple[tuple[object, ...], Kernel]] = []
         """The kernels that the dispatcher was given, with the types that they are for."""
         self._of_lists: dict[tuple[object, ...], Entry] = {}
@@ -106,7 +109,8 @@ class CompiledFunction(Specialisations[R]):
         race = self._race(wanted, kind, named)
         if hosted is not None:
             return self._call_hosted(hosted, race, kind, args, keywords)
-        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
+        self._in_vain[kind] = -CALLS_AFTER_COMPILED  # so that calls of this kind take this path
+        self._some_compiled.add(kind)
         if kind is not None and race is None:
             self._call_quickly_from_now(kind, wanted, version)
         if race is None or kind is None or not race.is_on():
@@ -206,7 +210,7 @@ class CompiledFunction(Specialisations[R]):
         if hosted.host is None:
             self._in_vain[kind] += 1
             if self._on_loss is not None or self._in_vain[kind] >= CALLS_IN_VAIN:
-                self._leave(kind, 0, hosted.error)
+                self._leave(kind, LARGE_CALL if kind in self._some_compiled else 0, hosted.error)
             else:
                 self._warn(hosted.error)
             return self.py_func(*args, **keywords)

@@ -231,6 +231,23 @@ def test_one_call_in_vain_keeps_no_others_from_compiled_code():
 
 
 @pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_many_calls_in_vain_are_handed_although_others_of_their_kind_are_compiled():
+    class Cells:
+        def __init__(self, items):
+            self.items = items
+
+        @appyc.jit
+        def doubled(self, k):
+            return self.items[k] * 2
+
+    assert Cells(np.arange(3.0)).doubled(1) == 2.0
+    words = Cells({1: "a"})
+    assert {words.doubled(1) for _ in range(400)} == {"aa"}
+    assert [limit for _, limit in Cells.__dict__["doubled"].handed.values()] == [2_000_000]
+    assert Cells(np.arange(3.0)).doubled(1) == 2.0
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
 def test_a_call_by_keyword_is_handed_too():
     def tagged(x, *, tag="none"):
         return {tag: x}
