@@ -10,7 +10,6 @@ Smaller calls run in Python until their total time exceeds PATIENCE seconds.
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -19,10 +18,9 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_VARARGS, 
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from appyc import errors
 from appyc.api import JitFunction, recorded_in
+from appyc.compiler.parameters import call_by_name
 from appyc.compiler.requests import Request
 from appyc.compiler.versions import Version
 from appyc.frontend.access import closure_of
@@ -31,15 +29,13 @@ from appyc.frontend.syntax.trip_counts import has_own_loop, iterations
 from appyc.options import Options, from_environment
 
 if TYPE_CHECKING:
+    from appyc.compiler.fallback import Kind
     from appyc.frontend.outline import Region
 
 T = TypeVar("T")
 
 LARGE_CALL = 100_000
 PATIENCE = 0.05
-
-_STEP_ASIDE = 1000
-"""Number of calls in Python after which a function that cannot be compiled is replaced by its Python function."""
 
 _NOT_COMPILED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_VARARGS | CO_VARKEYWORDS
 
@@ -96,130 +92,100 @@ def _in_class(owner: type, compiled: Callable[[FunctionType], object]) -> None:
 class AutoFunction(JitFunction):
     """A jitted function that is compiled where that is possible and profitable, and runs in Python otherwise."""
 
-    def __init__(self, fn: FunctionType, options: Options, source: Source | None = None) -> None:
-        super().__init__(fn, options, source)
+    def __init__(
+        self,
+        fn: FunctionType,
+        options: Options,
+        source: Source | None = None,
+        on_loss: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(fn, options, source, on_loss)
         self._fields = frozenset(fn.__code__.co_names)
         self._seconds = 0.0
         self._calls = 0
-        self._vain = 0
-        self._in_python: dict[tuple[object, ...], str] = {}
+        self._reasons: dict[str, None] = {}
+        """Why calls run in Python."""
         self._refused: list[tuple[int, str]] = []
         self._inner: list[AutoFunction] = []
-
-    def __eq__(self, other: object) -> bool:
-        """Equal to its function, so that a table of functions finds either (see `_step_aside`)."""
-        return self is other or self.py_func is getattr(other, "py_func", other)
-
-    def __hash__(self) -> int:
-        return hash(self.py_func)
 
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
-        kind = _kind_of_call(args, keywords)
-        if self.options.target in ("python", "dask") or kind in self._in_python:
-            self._vain += 1
-            if self._vain == _STEP_ASIDE and self.has_given_up:
-                self._step_aside()
-            return self.py_func(*args, **keywords)
-        recorded = recorded_in((*args, *keywords.values()))
-        if recorded is not None:  # an array that may not have been computed yet
-            return type(recorded).__appyc_call__(recorded, self, args, keywords)
-        if self._is_distributed(args, keywords):
-            try:
-                return self._distributed(args, keywords)
-            except (errors.CompileError, errors.InternalError) as error:
-                if self.options.strict:
-                    raise
-                self._give_up(kind, error)
-            return self.py_func(*args, **keywords)
+        if self._pays(args, keywords):
+            return super()._call(*args, **keywords)
         start = time.perf_counter()
-        named = self._named(args, keywords)
-        if named is None:
-            return self.py_func(*args, **keywords)  # Python says itself what is wrong
-        version = self._version_for(kind, named)
-        # The program runs outside of any handler: what it raises has no context of ours.
-        if version is not None:
-            try:
-                return version.run(named)
-            except errors.LeftToPython:
-                pass
-            except errors.CompileError:
-                # A kernel refuses a read-only array before its first store. In a
-                # function that runs in part in Python it is the program's own.
-                if version.kernel is None and not version.outside.captures:
-                    raise
-            return self.py_func(*args, **keywords)
         try:
             return self.py_func(*args, **keywords)
         finally:
-            if kind not in self._in_python:
-                self._calls += 1
-                self._seconds += time.perf_counter() - start
+            self._calls += 1
+            self._seconds += time.perf_counter() - start
 
-    def _named(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object] | None:
+    def _pays(self, args: tuple[object, ...], keywords: dict[str, object]) -> bool:
+        """Whether compiling for this call is profitable, by the rule in the module docstring, or no question."""
+        if (
+            self.options.strict
+            or self._seconds > PATIENCE
+            or recorded_in((*args, *keywords.values())) is not None
+        ):
+            return True
         try:
-            return self._parameters.bind(args, keywords)
-        except TypeError:
-            return None
-
-    def _version_for(self, kind: tuple[object, ...], named: Mapping[str, object]) -> Version | None:
-        """The version to run; None where the call runs in Python: because it is small, or since compilation failed."""
-        try:
-            wanted = self._request(named)
-            version = self._find(wanted, named)
-            if version is None and self._pays(named):
-                version = self._version(wanted, named)
-        except (errors.CompileError, errors.InternalError, errors.ToolchainError) as error:
-            if self.options.strict:
-                raise
-            self._give_up(kind, error)
-            return None
-        hosted = self._regions.get(wanted.key)
-        if version is not None and hosted is not None:
-            inner = [r for r in hosted.regions if isinstance(r, AutoFunction)]
-            if all(r.has_given_up for r in inner):
-                self._in_python[kind] = f"line {hosted.part.line}: {hosted.part.reason}"
-                del self._versions[wanted.key]
-                return None
-        return version
-
-    @property
-    def has_given_up(self) -> bool:
-        """Whether compilation was tried, and nothing of the function is compiled."""
-        return bool(self._in_python) and not self._versions and not self._of_chunks
-
-    def _step_aside(self) -> None:
-        """Rebinds this function's name to its Python function: small calls then have no dispatch overhead."""
-        owner: object = sys.modules.get(self.py_func.__module__)
-        *path, name = self.__qualname__.split(".")
-        for step in path:
-            owner = getattr(owner, step, None)
-        attributes = {key for key in vars(self) if not key.startswith("_")} - {
-            "py_func",
-            "options",
-            "is_in_python",
-            "beside",
-        }
-        if owner is not None and vars(owner).get(name) is self and not attributes:
-            setattr(owner, name, self.py_func)
-
-    def _pays(self, named: Mapping[str, object]) -> bool:
-        """Whether compiling for this call is profitable, by the rule in the module docstring."""
-        if self.options.strict or self._seconds > PATIENCE:
+            named = self._parameters.bind(args, keywords)
+            if self._is_distributed(args, keywords) or self._find(self._request(named), named) is not None:
+                return True
+        except (TypeError, errors.CompileError):
             return True
         outer = {n: v for n, v in self.py_func.__globals__.items() if n in self._fields}
         values = {**outer, **closure_of(self.py_func), **named}
         return iterations(self._text().ast.body, values) >= LARGE_CALL
 
-    def _give_up(self, kind: tuple[object, ...], error: Exception) -> None:
-        if isinstance(error, errors.CompileError):
-            reason = f"line {error.loc.line}: {error.summary}"
-        else:
-            reason = str(error).partition("\n")[0]
-        self._in_python[kind] = reason
-        if isinstance(error, errors.ToolchainError):
+    def _refuse(
+        self,
+        error: errors.CompileError | errors.InternalError | errors.ToolchainError,
+        args: tuple[object, ...],
+        keywords: dict[str, object],
+    ) -> object:
+        if self.options.strict:
+            return super()._refuse(error, args, keywords)
+        if isinstance(error, errors.ToolchainError) and not self._reasons:
             warnings.warn(f"appyc runs everything in Python: {error}", RuntimeWarning, stacklevel=4)
+        loc = errors.Loc(self._snippet.file, self._snippet.first_line)
+        known = (
+            error
+            if isinstance(error, errors.CompileError)
+            else errors.CompileError(str(error).partition("\n")[0], loc)
+        )
+        self._leave(self.kind(args, keywords), 0, known)
+        return self.py_func(*args, **keywords)
+
+    def _run(
+        self,
+        run: Callable[[Mapping[str, object]], object],
+        version: Version,
+        bound: Mapping[str, object],
+        named: Mapping[str, object],
+    ) -> object:
+        try:
+            return super()._run(run, version, bound, named)
+        except errors.CompileError:
+            # Compiled code refuses some arguments before its first store (read-only arrays, dependences). In a
+            # function that runs in part in Python the error is the program's own.
+            if version.kernel is None and not version.outside.captures:
+                raise
+        return call_by_name(self.py_func, bound, self.py_func)
+
+    def _warn(self, error: errors.CompileError) -> None:
+        self._reasons.setdefault(f"line {error.loc.line}: {error.summary}")
+
+    def _leave(self, kind: Kind | None, limit: int, error: errors.CompileError) -> None:
+        self._warn(error)
+        super()._leave(kind, limit, error)
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether compilation was tried, and nothing of the function is compiled."""
+        hosted = [self._regions.get(key) for key in self._versions]
+        in_vain = all(h is not None and (h.host is None or h.is_vain) for h in hosted)
+        return bool(self._reasons) and in_vain and not self._of_chunks
 
     # ------------------------------------------------------------ compiling
 
@@ -233,11 +199,6 @@ class AutoFunction(JitFunction):
                 if self.options.strict or not self._drop_pragma(error):
                     raise
                 continue
-            hosted = self._regions.get(wanted.key)
-            if hosted is not None and not hosted.regions:
-                raise errors.UnsupportedError(
-                    hosted.part.reason, errors.Loc(self._text().file, hosted.part.line)
-                )
             return version
 
     def _made(self, wanted: Request) -> Version:
@@ -252,10 +213,10 @@ class AutoFunction(JitFunction):
         return frozenset()  # without a decorator, only loops are taken to be worth compiling
 
     def _callee(self, fn: FunctionType) -> JitFunction:
-        return AutoFunction(fn, self.options)
+        return AutoFunction(fn, self.options, on_loss=self._on_regions_loss)
 
     def _region(self, region: Region) -> JitFunction:
-        found = AutoFunction(region.function, self.options, region.source)
+        found = AutoFunction(region.function, self.options, region.source, self._on_regions_loss)
         self._inner.append(found)
         return found
 
@@ -287,24 +248,13 @@ class AutoFunction(JitFunction):
         out += [f"  pragma in line {line} not followed: {reason}" for line, reason in self._refused]
         for inner in self._inner:
             out += [f"  {line}" for line in inner.summary().splitlines()[1:] if inner._last is None]
-        out += sorted({f"  runs in Python: {reason}" for reason in self._in_python.values()})
+        out += [f"  runs in Python: {reason}" for reason in self._reasons]
         if self._of_chunks:
             out.append("  over Dask's arrays: tasks over chunks")
         if self._calls:
             number = f"{self._calls} small call{'s' if self._calls > 1 else ''}"
             out.append(f"  {number} in Python ({self._seconds:.3f} s), not worth compiling for")
         return "\n".join(out if len(out) > 1 else [*out, "  was not called"])
-
-
-def _kind_of_call(args: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:
-    """A cheap key by argument types. Calls with equal keys fail to compile for the same reason."""
-    out: list[object] = list(keywords)
-    for value in (*args, *keywords.values()):
-        if type(value) is np.ndarray:
-            out += (value.dtype, value.ndim)
-        else:
-            out.append(type(value))
-    return tuple(out)
 
 
 def _is_comment(line: str) -> bool:

@@ -14,14 +14,23 @@ from typing import TYPE_CHECKING, Any
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
 from appyc.compiler.cpu import CpuCompiler
-from appyc.compiler.fallback import CALLS_IN_VAIN, LARGE_CALL, Hosted, R, Race, calling_itself, limit_for, warn_of_python
+from appyc.compiler.fallback import (
+    CALLS_IN_VAIN,
+    LARGE_CALL,
+    Hosted,
+    R,
+    Race,
+    calling_itself,
+    limit_for,
+    warn_of_python,
+)
 from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.requests import Request
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Version
 from appyc.compiler.waiting import SHORT_CALL, CallForecast
-from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
+from appyc.errors import CompileError, DependenceError, InternalError, LeftToPython, Loc, ToolchainError
 from appyc.frontend.source import Source
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
@@ -88,13 +97,14 @@ class CompiledFunction(Specialisations[R]):
         recorded = recorded_in((*args, *keywords.values()) if keywords else args)
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
-        if self._is_distributed(args, keywords):
-            return self._distributed(args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         start = time.perf_counter_ns()
-        bound = self._parameters.bind(args, keywords)
+        refused: CompileError | InternalError | ToolchainError | None = None
         try:
+            if self._is_distributed(args, keywords):
+                return self._distributed(args, keywords)
+            bound = self._parameters.bind(args, keywords)
             named = self._parameters.with_tuples(bound)
             wanted = self._request(named)
             if not self._is_due(wanted, named):
@@ -102,9 +112,10 @@ class CompiledFunction(Specialisations[R]):
             if not self._has_waited(wanted, named):
                 return self.py_func(*args, **keywords)
             wanted, version = self._placed(wanted, named)
-        except CompileError as error:
-            # An error in the user's program, at the location in the message: appyc's own frames are no help.
-            raise error.with_traceback(None) from None
+        except (CompileError, InternalError, ToolchainError) as error:
+            refused = error
+        if refused is not None:  # outside of the handler: what a call in Python raises has no context
+            return self._refuse(refused, args, keywords)
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         race = self._race(wanted, kind, named)
         if hosted is not None:
@@ -127,6 +138,16 @@ class CompiledFunction(Specialisations[R]):
             race.on_win = functools.partial(self._call_quickly_from_now, kind, wanted, version)
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
+
+    def _refuse(
+        self,
+        error: CompileError | InternalError | ToolchainError,
+        args: tuple[object, ...],
+        keywords: dict[str, object],
+    ) -> object:
+        """A call that cannot be compiled. Raises the error: one in the user's program has its location in the message,
+        and appyc's own frames are no help."""
+        raise error.with_traceback(None) if isinstance(error, CompileError) else error
 
     def _is_distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> bool:
         """Whether a call becomes tasks of Dask's."""
