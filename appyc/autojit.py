@@ -111,9 +111,9 @@ class AutoFunction(JitFunction):
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
+        start = time.perf_counter()
         if self._pays(args, keywords):
             return super()._call(*args, **keywords)
-        start = time.perf_counter()
         try:
             return self.py_func(*args, **keywords)
         finally:
@@ -136,7 +136,7 @@ class AutoFunction(JitFunction):
             return True
         outer = {n: v for n, v in self.py_func.__globals__.items() if n in self._fields}
         values = {**outer, **closure_of(self.py_func), **named}
-        return iterations(self._text().ast.body, values) >= LARGE_CALL
+        return iterations(self._kept_text.ast.body, values) >= LARGE_CALL
 
     def _refuse(
         self,
@@ -183,9 +183,7 @@ class AutoFunction(JitFunction):
     @property
     def has_given_up(self) -> bool:
         """Whether compilation was tried, and nothing of the function is compiled."""
-        hosted = [self._regions.get(key) for key in self._versions]
-        in_vain = all(h is not None and (h.host is None or h.is_vain) for h in hosted)
-        return bool(self._reasons) and in_vain and not self._of_chunks
+        return bool(self._reasons) and (self.is_hopeless or not self._versions) and not self._of_chunks
 
     # ------------------------------------------------------------ compiling
 

@@ -495,3 +495,19 @@ def test_a_function_whose_parts_cannot_be_compiled_either_runs_whole_in_python()
     for _ in range(60):
         assert grow_automatic(5) == 364
     assert grow_automatic.has_given_up
+    assert {limit for _, limit, *_ in grow_automatic.handed.values()} == {0}
+
+
+def test_small_calls_parse_the_function_once(monkeypatch):
+    def run(task, n):
+        out = 0
+        for k in range(n):
+            out += len(f"{task}{k}")
+        return out
+
+    automatic, parsed = appyc.autojit(run), []
+    text = automatic._text
+    monkeypatch.setattr(automatic, "_text", lambda: parsed.append(1) or text())
+    assert {automatic("a", 3) for _ in range(20)} == {6}
+    assert "20 small calls" in automatic.summary()
+    assert len(parsed) <= 1

@@ -239,7 +239,8 @@ class CompiledFunction(Specialisations[R]):
             hosted.left_in_vain.add(kind)
             start = time.perf_counter_ns()
             out = self.py_func(*args, **keywords)
-            self._leave(kind, limit_for(time.perf_counter_ns() - start), hosted.error)
+            limit = 0 if hosted.is_hopeless else limit_for(time.perf_counter_ns() - start)
+            self._leave(kind, limit, hosted.error)
             return out
         if hosted.is_vain:  # a call in Python has taken much longer than those before
             hosted.race_again(kind)

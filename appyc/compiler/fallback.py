@@ -125,6 +125,9 @@ class Raced(Protocol):
     @property
     def was_called(self) -> bool: ...
 
+    @property
+    def is_hopeless(self) -> bool: ...
+
 
 R = TypeVar("R", bound=Raced)
 
@@ -151,6 +154,13 @@ class Hosted(Generic[R]):
         called = [r for r in self.regions if r.was_called]
         return bool(called) and all(r.is_in_python for r in called)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether nothing was compiled, in the regions that were called either."""
+        return self.host is None or (
+            self.is_vain and all(r.is_hopeless for r in self.regions if r.was_called)
+        )
+
     def race_again(self, kind: Kind | None) -> None:
         """Lets the regions show anew what they gain to a kind of calls."""
         self.left_in_vain.discard(kind)
@@ -161,7 +171,7 @@ class Hosted(Generic[R]):
 
 def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType | None:
     """The function with its global name for itself bound to it, so that what it calls is no compiled function; None
-    where it does not call itself by that name, or its text cannot be read."""
+    where it does not call itself by that name or does more with it, or its text cannot be read."""
     name = fn.__name__
     if fn.__code__.co_name != name or name in closure_cells(fn):
         return None
@@ -170,8 +180,12 @@ def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType
     except errors.UnsupportedError:
         return None
     nodes = [node for statement in tree.body for node in ast.walk(statement)]
-    calls_itself = any(isinstance(node, ast.Name) and node.id == name for node in nodes)
-    if not calls_itself or any(isinstance(node, ast.Global) for node in nodes):
+    named = sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
+    called = sum(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for node in nodes
+    )
+    if not called or named > called or any(isinstance(node, ast.Global) for node in nodes):
         return None
     from appyc.frontend.regions import function_of  # noqa: PLC0415  (few functions are recursive)
 

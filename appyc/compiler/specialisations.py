@@ -103,6 +103,12 @@ class Specialisations(Entry, Generic[R]):
     def was_called(self) -> bool:
         return bool(self._versions)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether all versions so far run in Python as a whole."""
+        hosted = [self._regions.get(key) for key in self._versions]
+        return bool(hosted) and all(h is not None and h.is_hopeless for h in hosted)
+
     @functools.cached_property
     def _seems_marked(self) -> bool:
         """Whether the source contains a pragma or `prange`, even in a string: a warm start parses nothing."""
