@@ -527,3 +527,25 @@ def test_functions_and_generators_inside_a_region_read_what_it_assigns():
         return total
 
     assert not same(f, 6, 3).explain().python_parts[1:]
+
+
+def test_a_statement_that_yields_is_in_no_region():
+    """The call of a region with a `yield` made a generator, which was dropped: the function returned None."""
+
+    def steps(a, n):
+        name = str({n})
+        total = 0.0
+        while n > 0:
+            for i in range(len(a)):
+                a[i] = a[i] * 2 + i
+            total += a.sum()
+            n -= 1
+            yield total
+        sent = yield name
+        for _ in range(2):
+            yield sent
+
+    expected = list(steps(np.ones(5), 3))
+    jitted = appyc.jit(cache=False, target="cpu")(steps)
+    assert [list(jitted(np.ones(5), 3)) for _ in range(6)] == [expected] * 6
+    assert [part.line for part in jitted.explain().loops]

@@ -134,7 +134,7 @@ def test_compiled_code_for_a_named_tuple_is_found_on_disk(tmp_path, monkeypatch)
     assert appyc.jit(target="cpu")(_itself)((1, 2)) == (1, 2)
 
 
-def _in_metres(x, unit="m", *, spread=None):
+def _in_metres(x, unit="m", spread=None):
     factor = 0.001 if unit == "mm" else 0.01 if unit == "cm" else 1.0
     return x * factor if spread is None else x + spread
 
