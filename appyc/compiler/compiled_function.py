@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from appyc.compiler.effects import Effects
     from appyc.compiler.fallback import Kind
 
+UNPAID_AT_ONCE = 100_000
+"""Nanoseconds in Python after which the budget of versions is asked: a question takes as long as some short calls."""
+
 CALLS_LEFT = 16
 """Calls that compiled code begins and leaves to Python, after which it races against Python."""
 CALLS_AFTER_COMPILED = 256
@@ -268,13 +271,19 @@ class CompiledFunction(Specialisations[R]):
         """A call in Python, since the function has many versions already, and others like it until that has cost as
         much as one more."""
 
+        kin, spent = wanted.kin, 0
+
         def in_python(*args: object, **keywords: object) -> object:
-            start = time.thread_time_ns()  # other processes do not count
+            nonlocal spent
+            start = time.perf_counter_ns()
             try:
                 return self.py_func(*args, **keywords)
             finally:
-                if self._budget.spent(wanted.kin, time.thread_time_ns() - start) and kind is not None:
-                    self.handed.pop(kind, None)
+                spent += time.perf_counter_ns() - start
+                if spent > UNPAID_AT_ONCE:
+                    if self._budget.spent(kin, spent) and kind is not None:
+                        self.handed.pop(kind, None)
+                    spent = 0
 
         if len(self._versions.get(wanted.key, ())) < AT_ONCE:  # else it has been warned of
             self._warn(CompileError(PUT_OFF, Loc(self._snippet.file, self._snippet.first_line)))
