@@ -21,6 +21,7 @@ from appyc.frontend.control.returned_values import ResultTrees, with_chosen_arra
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.array_iterators import without_array_iterators
 from appyc.frontend.desugar.array_lists import without_array_lists
+from appyc.frontend.desugar.bound_methods import without_bound_methods
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
@@ -148,7 +149,8 @@ def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str] = 
 def _without_containers(
     source: Source, names: Names, ranks: Mapping[str, int], texts: frozenset[str]
 ) -> Source:
-    source = without_maps(without_caches(source, names.plain), names.plain)
+    source = without_bound_methods(without_caches(source, names.plain), names.plain)
+    source = without_maps(source, names.plain)
     source = with_codes(source, texts, names.plain)
     source = without_generator_calls(source, names.plain)
     source = without_range_names(without_generators(source, names.plain), names.plain)

@@ -209,3 +209,17 @@ def test_lists_of_tuples_that_change_or_have_other_items_run_in_python(fn, last)
             assert got == want
             assert fn is not returns_them or got[0] is given
         assert given == expected
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_method_that_has_a_name_stays_that_of_its_list():
+    def f(n):
+        kept = [0]
+        add = kept.append
+        first = kept
+        kept = [1]
+        for i in range(n):
+            add(i)
+        return first, kept
+
+    assert appyc.jit(cache=False, target="cpu")(f)(3) == f(3)

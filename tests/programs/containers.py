@@ -671,3 +671,24 @@ def sets_of_rows(A, B):
             if B[i, k] in overlap:
                 out[i] += 1
     return out
+
+
+@_on(ints(6, lo=0, hi=4), 5)
+@_on(ints(0), 0)
+def methods_with_names(a, n):
+    """Permutations as fannkuch makes them, and an accumulator of each kind."""
+    order = list(range(n))
+    take = order.pop
+    put = order.insert
+    seen = {}
+    counted = seen.get
+    for x in a:
+        seen[x] = counted(x, 0) + 1
+    for k in range(n - 1):
+        found = []
+        add = found.append
+        put(k + 1, take(0))
+        for x in order:
+            add(x * k)
+    mean = a.sum
+    return order, seen, mean() + len(a)

@@ -1,0 +1,79 @@
+"""Methods of containers that are bound to a name, as calls of the methods.
+
+    add = found.append                     for x in a:
+    for x in a:                 ->             found.append(x)
+        add(x)
+
+Requires: a name that is bound once and only called, behind its assignment in the same block, in which the container's
+name is not bound anew. Does not handle: methods of attributes (`self.items.append`), and names that nested functions
+have.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from appyc.frontend.desugar.building import located
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.tree import names_in, walk
+
+_METHODS = {
+    name for kind in (list, dict, set, deque, np.ndarray) for name in dir(kind) if not name.startswith("_")
+}
+
+
+def without_bound_methods(source: Source, value_of: ValueOf) -> Source:
+    """The function, in which no name is bound to a container's method."""
+    found = dict(_bound(source.ast))
+    return rewritten(source, lambda copied: _Methods(copied, value_of, found)) if found else source
+
+
+def _bound(function: ast.FunctionDef) -> Iterator[tuple[str, ast.Attribute]]:
+    """The names, and the methods that they stand for."""
+    nodes = walk(function)
+    inner = names_in(*(n for n in nodes[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)))
+    names = Counter(n.id for n in nodes if isinstance(n, ast.Name))
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    blocks = (getattr(node, part, None) for node in nodes for part in ("body", "orelse"))
+    for block in (block for block in blocks if isinstance(block, list)):
+        for position, stmt in enumerate(block):
+            match stmt:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Attribute(value=ast.Name(id=owner), attr=method) as value,
+                ) if method in _METHODS and owner in stored | parameter_names(function) and name not in inner:
+                    behind = walk(*block[position + 1 :])
+                    calls = [n.func for n in behind if isinstance(n, ast.Call)]
+                    called = sum(isinstance(f, ast.Name) and f.id == name for f in calls)
+                    kept = not any(_binds(n, owner) for n in behind)
+                    if kept and names[name] == called + 1 and name not in parameter_names(function):
+                        yield name, value
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+
+
+class _Methods(Rewriter):
+    def __init__(
+        self, function: ast.FunctionDef, value_of: ValueOf, methods: dict[str, ast.Attribute]
+    ) -> None:
+        super().__init__(function, value_of)
+        self.methods = methods
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node.targets:
+            case [ast.Name(id=name)] if name in self.methods:
+                return located(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        method = self.methods.get(node.id)
+        return node if method is None else located(ast.Attribute(method.value, method.attr, node.ctx), node)
