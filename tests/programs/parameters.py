@@ -171,3 +171,77 @@ def a_named_tuple_or_none(a, least):
         if a[k] > least:
             return Line(k, a[k])
     return None
+
+
+def item_of_any(a, i):
+    """An element, or the number that the array is."""
+    if a.ndim == 0:
+        return a.item()
+    return a[i]
+
+
+def _doubled_in_a_type_for_both(a, by):
+    is_text = isinstance(a, str)
+    if is_text:
+        kind = unknown_anywhere(a)  # no path gets here
+    else:
+        kind = np.promote_types(a.dtype, np.asarray(by).dtype)
+
+    def doubled(a):
+        out = np.empty(len(a), kind)
+        for i in range(len(a)):
+            out[i] = 2 * a[i]
+        return out
+
+    if not is_text:
+        return doubled(a)
+    return doubled
+
+
+@PROGRAMS.on(floats(5), 3)
+@PROGRAMS.on(ints(5), 0.5)
+@PROGRAMS.on(ints(5, dtype=np.int32), np.float32(1.5))
+@PROGRAMS.on(ints(5), ints(5, seed=1))
+@PROGRAMS.on(ints(5), np.array(7))
+def numbers_as_arrays(a, by):
+    bys = np.asarray(by)
+    out = _doubled_in_a_type_for_both(a, by)
+    for i in range(len(a)):
+        step = item_of_any(bys, i) * a[i]
+        if i == 0:
+            steps = np.empty(len(a), np.asarray(step).dtype)
+        steps[i] = step
+    return out, steps, bys
+
+
+@PROGRAMS.on(floats(3), 2**40)
+@PROGRAMS.on(ints(3, dtype=np.int8), True)
+def arrays_without_axes(a, n):
+    made, wide = np.array(n), np.array(a[1], np.float32)
+    wide[()] += 1
+    return made, wide, made + 1, np.array(a[0]).max(), wide.sum(), np.array(made), np.array(1j)
+
+
+@PROGRAMS.on(floats(6))
+@PROGRAMS.on(-abs(floats(6)))
+@PROGRAMS.on(floats(0))
+def flags_that_stand_in_the_program(a):
+    is_first, done, count = True, False, 0
+    for i in range(len(a)):
+        if is_first:
+            is_first = False
+            best = a[i]
+        if not done and a[i] > best:
+            done = True
+        elif done:
+            count += 1
+    while not done:
+        count += 100
+        if count > 350:
+            done = True
+    was = done
+    if len(a) > 3:
+        done = False
+    if done:
+        count += 1000
+    return count, was, done, 0 if is_first else 1

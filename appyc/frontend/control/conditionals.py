@@ -244,6 +244,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = lower_condition(scope, operand)
             return arithmetic.logical_not(Number(inner, python=True), loc).expr
+        case ast.Name(id=name) if isinstance(known := _literal(scope, name), bool):
+            return arithmetic.const(known, DType.BOOL, loc)
     value = expressions.lower_or_none(scope, node)
     if isinstance(value, MaybeNone):
         there = arithmetic.logical_not(value.is_none, loc).expr
@@ -257,6 +259,12 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
         if length is not None:
             return selections.compare(">", length, arithmetic.python_number(0, loc), loc).expr
     return truth_of(expressions.number(value, loc, "this condition").expr)
+
+
+def _literal(scope: Scope, name: str) -> object:
+    """The literal that a name was just assigned; None where it is none."""
+    binding = scope.env.get(name)
+    return binding.literal if isinstance(binding, Slot) and not binding.maybe else None
 
 
 # ---------------------------------------------------------------- what a condition tells of names that may be None

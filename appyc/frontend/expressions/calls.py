@@ -261,6 +261,8 @@ def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc
     if isinstance(owner, vals.ArrayRef | vals.Tensor | vals.Masked) and owner.ndim:
         with _answered_by_library(node, loc):
             return lower_array_method(scope, owner, name, node, loc)
+    if isinstance(owner, vals.ArrayRef | vals.Tensor) and name not in ("astype", "copy"):
+        owner = expressions.number(owner, loc)  # these are no arrays, but numbers
     if isinstance(owner, vals.ListSlots):
         return list_method(scope, node, loc)
     if isinstance(owner, vals.DictValue):

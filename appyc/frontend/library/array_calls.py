@@ -287,6 +287,7 @@ _FUNCTIONS: dict[object, Entry] = {
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type),
+    np.promote_types: (("*arrays",), result_type),
     np.finfo: (("type",), partial(type_limits, np.finfo)), np.iinfo: (("type",), partial(type_limits, np.iinfo)),
     np.ndim: (("a",), lambda scope, given, loc: python_number(as_tensor(scope, given["a"], loc).ndim, loc)),
     np.shape: (("a",), lambda scope, given, loc: shape_of(as_tensor(scope, given["a"], loc), loc)),

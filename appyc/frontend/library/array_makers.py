@@ -57,10 +57,10 @@ def asarray(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
 
 def array_of(scope: Scope, value: vals.Value, dtype: DType | None, loc: Loc) -> vals.Value:
     """A new array of what NumPy takes for one: an array, numbers, tuples of both."""
-    if is_array(value):
+    if is_array(value) or isinstance(value, vals.Number | vals.ArrayRef | vals.Tensor):
         tensor = as_tensor(scope, value, loc)
         kind = dtype or tensor.element.dtype
-        if dtype is None and tensor.python and kind is not DType.FLOAT64:
+        if dtype is None and tensor.python and tensor.axes and kind is not DType.FLOAT64:
             leave_without_items(scope, tensor.extents[0], loc)
         if tensor.element.dtype.is_complex and not kind.is_complex:
             raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, "use z.real")
