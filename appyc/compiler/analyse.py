@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -102,8 +103,14 @@ def simplified(fn: FunctionType, source: Source, wanted: Request, options: Optio
     objects = wanted.objects
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in wanted.types.items()}
     with defects_of("the front end"):
-        libraries = options.libraries or options.exact  # which rounds otherwise than its text
-        lowered = lower_function(fn, source, given, typeof_captured, libraries=libraries)
+        is_on_gpu = options.target in (
+            "gpu",
+            "interpret",
+        )  # a program of one lane is slower than the library's
+        texts_from = (
+            math.inf if options.libraries or options.exact else int(is_on_gpu)
+        )  # `exact`: it rounds otherwise
+        lowered = lower_function(fn, source, given, typeof_captured, texts_from=texts_from)
     context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:

@@ -86,11 +86,11 @@ def lower_function(
     arguments: Mapping[str, ArgType | ObjectArg],
     typeof: Callable[[object, str, Loc], ArgType],
     *,
-    libraries: bool = False,
+    texts_from: float = 0,
 ) -> Lowered:
     """IR for `fn` called with arguments of these types (by parameter name, in order).
 
-    typeof: how to type a value found in a closure, a global or an attribute. libraries: `Options.libraries`.
+    typeof: how to type a value found in a closure, a global or an attribute. texts_from: see `Environment`.
     Raises CompileError for what cannot be compiled.
     """
     facts, known = Facts(), Known()
@@ -99,7 +99,7 @@ def lower_function(
     texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)
-        environment = Environment(supply, typeof, fn, callees, libraries=libraries)
+        environment = Environment(supply, typeof, fn, callees, texts_from=texts_from)
         names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,

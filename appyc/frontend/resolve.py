@@ -58,8 +58,8 @@ class Dependency:
 
 
 class Environment:
-    """The captures and dependencies of one compilation: its values from outside the function. libraries: whether calls
-    of what a library has faster for large arrays are the library's."""
+    """The captures and dependencies of one compilation: its values from outside the function. texts_from: the
+    number of loops around a call from which on it is compiled, of what a library may have faster."""
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class Environment:
         fn: FunctionType,
         callees: Callees,
         *,
-        libraries: bool,
+        texts_from: float,
     ) -> None:
         self.supply = supply
         self.typeof = typeof
         self.globals = fn.__globals__
         self.callees = callees
-        self.libraries = libraries
+        self.texts_from = texts_from
         self.captures: dict[AccessPath, Capture] = {}
         self.dependencies: dict[AccessPath, Dependency] = {}
 

@@ -182,24 +182,26 @@ def _of_joined_type(number, a, q):
     return joined.type(number) if joined.kind == "f" else np.float64(number)
 
 
-@of(np.quantile, in_loops=ANY)
-def quantile(a: np.ndarray, q: np.ndarray, axis=None):
+def _quantile(a, q, may_be_empty):
     """The values below which fractions of the elements are, linear between two elements; NaN where an element is."""
     if a.dtype.kind == "b" or (a.dtype.kind != "f" and q.dtype.kind != "f"):
         refuse("np.quantile is compiled for numbers, and for fractions that are floats")
-    values = _flat(a, axis)
-    is_known = len(values) > 0 and not _has_nan(values)
+    is_known = len(a) > 0 and not _has_nan(a)
 
     def at(share):
         if not 0 <= share <= 1:
             raise ValueError("Quantiles must be in the range [0, 1]")
+        if len(a) == 0 and not may_be_empty:
+            if a.dtype.kind == "f":
+                raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+            raise IndexError("index 0 is out of bounds for axis 0 with size 0")
         found = _of_joined_type(np.nan, a, q)
         if is_known:
-            position = np.float64(share) * (len(values) - 1)
+            position = np.float64(share) * (len(a) - 1)
             first = int(position)
             part = position - first
-            low = _select(values, first)
-            high = low if first + 1 == len(values) else np.min(values[first + 1 :])
+            low = _select(a, first)
+            high = low if first + 1 == len(a) else np.min(a[first + 1 :])
             ahead, back = _of_joined_type(part, a, q), _of_joined_type(1 - part, a, q)
             found = low + (high - low) * ahead if part < 0.5 else high - (high - low) * back
         return found
@@ -207,12 +209,22 @@ def quantile(a: np.ndarray, q: np.ndarray, axis=None):
     return each(at, q)
 
 
+@of(np.quantile, in_loops=ANY)
+def quantile(a: np.ndarray, q: np.ndarray, axis=None):
+    """The values below which fractions of the elements are."""
+    return _quantile(_flat(a, axis), q, False)
+
+
+def _fraction(percent):
+    if np.any(percent < 0) or np.any(percent > 100):
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return percent / 100
+
+
 @of(np.percentile, in_loops=ANY)
 def percentile(a: np.ndarray, q: np.ndarray, axis=None):
-    """The values below which so many percent of the elements are, linear between two elements."""
-    if np.any(q < 0) or np.any(q > 100):
-        raise ValueError("Percentiles must be in the range [0, 100]")
-    return quantile(a, q / 100, axis)
+    """The values below which so many percent of the elements are."""
+    return _quantile(_flat(a, axis), _fraction(q), False)
 
 
 @of(np.unique, in_loops=FEW)
@@ -240,13 +252,13 @@ def nanmedian(a: np.ndarray, axis=None):
 @of(np.nanquantile, in_loops=ANY)
 def nanquantile(a: np.ndarray, q: np.ndarray, axis=None):
     """The quantiles of the elements that are numbers."""
-    return quantile(_numbers(a, axis), q)
+    return _quantile(_numbers(a, axis), q, True)
 
 
 @of(np.nanpercentile, in_loops=ANY)
 def nanpercentile(a: np.ndarray, q: np.ndarray, axis=None):
     """The percentiles of the elements that are numbers."""
-    return percentile(_numbers(a, axis), q)
+    return _quantile(_numbers(a, axis), _fraction(q), True)
 
 
 @of(np.union1d, in_loops=FEW)

@@ -85,6 +85,12 @@ def nancumsum(a: np.ndarray, axis=None, dtype=None):
     return np.cumsum(filled(a, 0), axis, dtype)
 
 
+@of(np.nancumprod)
+def nancumprod(a: np.ndarray, axis=None, dtype=None):
+    """The running product of the elements that are numbers."""
+    return np.cumprod(filled(a, 1), axis, dtype)
+
+
 @of(np.gcd, elements=2)
 def gcd(x1, x2):
     """The greatest common divisor."""

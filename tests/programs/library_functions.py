@@ -106,7 +106,7 @@ def memberships(a, b):
 def without_nan(a):
     return (
         np.nanvar(a), np.nanvar(a, axis=0, ddof=1), np.nanstd(a[0]), np.nanstd(a, axis=1, keepdims=True),
-        np.nancumsum(a), np.nancumsum(a, axis=1),
+        np.nancumsum(a), np.nancumsum(a, axis=1), np.nancumprod(a, axis=0),
     )  # fmt: skip
 
 

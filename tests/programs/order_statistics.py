@@ -1,8 +1,8 @@
-"""Sorting, quantiles and sets of values of windows and rows, inside one loop; nothing is left to Python."""
+"""Sorting, quantiles and sets of values of windows and rows; nothing is left to Python."""
 
 import numpy as np
 
-from tests.programs.registry import Programs, floats, ints
+from tests.programs.registry import C_ONLY, Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -41,6 +41,15 @@ def quantiles(a):
         out[i, 4] = np.nanquantile(row, np.float64(0.6))
         out[i, 5] = np.nanmedian(row) + np.nanpercentile(row, 10.0)
     return out
+
+
+@PROGRAMS.on(_ROWS[0], 0.3, targets=C_ONLY)
+@PROGRAMS.on(ints(9), 0.75, targets=C_ONLY)
+@PROGRAMS.on(_WITH_NAN, 0.5, targets=C_ONLY)
+@PROGRAMS.on(_WITH_NAN[:0], 0.5, targets=C_ONLY)
+@PROGRAMS.on(floats(2000), 1.5, targets=C_ONLY)  # raises ValueError
+def quantiles_outside_of_loops(a, q):
+    return np.median(a), np.nanmedian(a * 2), np.percentile(a, [5, 95]), np.quantile(a, q)
 
 
 @PROGRAMS.on(_ROWS, 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -101,10 +102,10 @@ def _test_in_loop(scope: Scope, function: object, array: Value, most: int, loc: 
     depth = len(scope.loops) + scope.in_loop
     asked = any(frame.asked for frame in scope.loops)
     is_few = isinstance(count, Const) and int(count.value.real) <= most
-    is_ours = is_few or (
-        depth > 0 and (asked or most == ANY or leave_large(scope, count, most, loc) or depth > 1)
-    )
-    if scope.names.environment.libraries or not is_ours:
+    least = scope.names.environment.texts_from
+    in_loops = depth > 0 and (asked or most == ANY or leave_large(scope, count, most, loc) or depth > 1)
+    is_ours = is_few or in_loops or (most == ANY and depth >= least)
+    if least == math.inf or not is_ours:
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
         raise UnsupportedError(f"{name.replace('numpy', 'np', 1)} is left to the library here", loc)
 
