@@ -332,3 +332,42 @@ def dict_then_list(a):
     for k, v in enumerate(d):
         s += k * v
     return s
+
+
+@PROGRAMS.on(floats(7, 3))
+@PROGRAMS.on(floats(1, 3))
+@PROGRAMS.on(floats(0, 3))  # raises UnboundLocalError
+def made_in_the_first_iteration(a):
+    for i in range(a.shape[0]):
+        row = a[i] * 2
+        if i == 0:
+            out = np.empty((a.shape[0], 3), a.dtype)
+        out[i] = row
+    return out
+
+
+@PROGRAMS.on(floats(9), 3)
+@PROGRAMS.on(floats(9), 1)
+@PROGRAMS.on(floats(9), 20)
+def made_anew_in_some_iterations(a, every):
+    total = 0 * a[0]
+    for i in range(len(a)):
+        if i % every == 0:
+            if i > 0:
+                total += 10 * part.sum()
+            part = np.zeros(i + 1)
+        part[i // 2 % len(part)] += a[i]
+        total += len(part)
+    return total, part
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1))
+def another_array_in_some_iterations(a, b):
+    out = np.zeros(9)
+    for i in range(len(a)):
+        kept = out
+        if a[i] > 0:
+            out = a + i
+        else:
+            out = out - b[i] * kept[0]
+    return out, kept

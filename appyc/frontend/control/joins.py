@@ -149,9 +149,11 @@ def _join_arrays(
         return Conflict("another array on another path", unsupported=True)
     if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
         return _conflict(a, b)
-    is_home = isinstance(a, ArrayRef) and a.symbol in scope.memory.homes and not a.index
-    if isinstance(a, ArrayRef) and is_home and not has_other_names(fork.env, a.symbol, name):
-        return a
+    before = fork.env.get(name)
+    for home in (a, b) if b == before else (a,):
+        is_home = isinstance(home, ArrayRef) and home.symbol in scope.memory.homes and not home.index
+        if isinstance(home, ArrayRef) and is_home and not has_other_names(fork.env, home.symbol, name):
+            return home
     return new_home(scope, name, dtype_of(a), a.ndim, loc)
 
 
