@@ -111,7 +111,7 @@ def _cpu_version(job: Job) -> Version | None:
         if of_captures is not None:
             of_captures.add(kernel)
         elif usual_kernel is not None:
-            job.add(replace(kernel, watched=usual_kernel.watched))
+            job.add(replace(kernel, watched=usual_kernel.watched, captures=usual_kernel.captures))
 
     @cache
     def plain() -> CpuVersion | None:
@@ -184,12 +184,21 @@ def _cpu_version(job: Job) -> Version | None:
 def _dispatched(
     kernel: Kernel, captured: Captured, wanted: Request
 ) -> tuple[Kernel, None] | tuple[None, Entry | None]:
-    """The kernel as the dispatcher may take it, where it needs no values but the arguments; else a dispatcher of its
-    own, if one can tell the arguments."""
-    watched = [_watched(captured.fn, path, value) for path, value in captured.outside.watched]
-    if captured.outside.captures or wanted.has_objects or any(w is None for w in watched):
+    """The kernel as the dispatcher may take it, where it needs no values but the arguments and arrays that have a
+    name; else a dispatcher of its own, if one can tell the arguments."""
+    outside = captured.outside
+    watched = [_watched(captured.fn, path, value) for path, value in outside.watched]
+    captures = [_watched(captured.fn, path, None) for path in outside.captures]
+    are_arrays = all(isinstance(t, ArrayType) and not t.is_list for t in outside.capture_types)
+    if wanted.has_objects or not are_arrays or captured.draws or None in (*watched, *captures):
         return None, dispatcher_of(kernel)
-    return replace(kernel, watched=tuple(step for w in watched if w is not None for step in w)), None
+    steps = [step for path in watched if path is not None for step in path]
+    places = []
+    for path in captures:
+        assert path is not None
+        steps += path[:-1]
+        places.append(path[-1][:2])
+    return replace(kernel, watched=tuple(steps), captures=tuple(places)), None
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:

@@ -27,7 +27,7 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 21, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 22, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int threads = 1;
@@ -36,8 +36,8 @@ static int threads = 1;
 
 /* All that a specialisation holds a reference to. */
 #define FOR_EACH_OBJECT(DO)                                                \
-    DO(self->records); DO(self->tree); DO(self->watched); DO(self->kernel);  \
-    DO(self->checked_kernel); DO(self->host); DO(self->device_array)
+    DO(self->records); DO(self->tree); DO(self->watched); DO(self->captures); \
+    DO(self->kernel); DO(self->checked_kernel); DO(self->host); DO(self->device_array)
 
 static void specialisation_dealloc(Specialisation *self)
 {
@@ -159,36 +159,56 @@ static PyObject *part_of_function(PyObject *function, PyObject *name)
     return PyFunction_GET_KW_DEFAULTS(function);
 }
 
-/* Whether everything that was built into the code still is what it was. A watched value is
- * (where, name, value): `where` is a dict, such as a function's globals, a closure's cell, or a function, of which
- * an attribute is compared. */
+/* The value at (where, name, ...), borrowed; NULL where there is none. `where` is a dict, such as a function's globals, a
+ * closure's cell, or a function, of which it is an attribute. */
+static PyObject *value_at(PyObject *place)
+{
+    PyObject *where = PyTuple_GET_ITEM(place, 0), *name = PyTuple_GET_ITEM(place, 1);
+    if (PyCell_Check(where))
+        return PyCell_GET(where);
+    if (PyFunction_Check(where))
+        return part_of_function(where, name);
+    PyObject *now = PyDict_GetItemWithError(where, name);
+    if (!now)
+        PyErr_Clear();
+    return now;
+}
+
+/* Whether everything that was built into the code, (where, name, value), still is what it was. */
 static int is_current(const Specialisation *s)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(s->watched); i++) {
         PyObject *watched = PyTuple_GET_ITEM(s->watched, i);
-        PyObject *where = PyTuple_GET_ITEM(watched, 0), *now;
-        if (PyCell_Check(where))
-            now = PyCell_GET(where);
-        else if (PyFunction_Check(where))
-            now = part_of_function(where, PyTuple_GET_ITEM(watched, 1));
-        else
-            now = PyDict_GetItemWithError(where, PyTuple_GET_ITEM(watched, 1));
-        if (now != PyTuple_GET_ITEM(watched, 2)) {
-            PyErr_Clear();
+        if (value_at(watched) != PyTuple_GET_ITEM(watched, 2))
             return 0;
-        }
     }
     return 1;
 }
 
-static int are_watched(PyObject *watched)
+/* The captured values, held while the kernel runs; NULL where one is missing. */
+static PyObject *captured_values(const Specialisation *s)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); i++) {
-        PyObject *item = PyTuple_GET_ITEM(watched, i);
-        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3
+    Py_ssize_t count = PyTuple_GET_SIZE(s->captures);
+    PyObject *out = PyTuple_New(count);
+    for (Py_ssize_t i = 0; out && i < count; i++) {
+        PyObject *value = value_at(PyTuple_GET_ITEM(s->captures, i));
+        if (value)
+            PyTuple_SET_ITEM(out, i, Py_NewRef(value));
+        else
+            Py_CLEAR(out);
+    }
+    PyErr_Clear();
+    return out;
+}
+
+static int are_places(PyObject *places, Py_ssize_t size)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
+        PyObject *item = PyTuple_GET_ITEM(places, i);
+        if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != size
             || !(PyCell_Check(PyTuple_GET_ITEM(item, 0)) || PyDict_Check(PyTuple_GET_ITEM(item, 0))
                  || PyFunction_Check(PyTuple_GET_ITEM(item, 0)))) {
-            PyErr_SetString(PyExc_TypeError, "a watched value is (dict, cell or function, name, value)");
+            PyErr_SetString(PyExc_TypeError, "a watched value is (dict, cell or function, name, value), a captured one the same without the value");
             return 0;
         }
     }
@@ -196,18 +216,18 @@ static int are_watched(PyObject *watched)
 }
 
 /* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
- * watched, checked kernel, alone, groups, host program, class of the arrays on a GPU, takes NumPy's) */
+ * watched, captures, checked kernel, alone, groups, host program, class of the arrays on a GPU, takes NumPy's) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
-    PyObject *arguments, *results, *tree, *watched, *checked_kernel, *groups, *host, *device_array;
+    PyObject *arguments, *results, *tree, *watched, *captures, *checked_kernel, *groups, *host, *device_array;
     OWNED PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
     OWNED Specialisation *self = record ? (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0) : NULL;
-    if (!self || !PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!OOp", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (!self || !PyArg_ParseTuple(record, "KKiO!O!OiiO!O!OpO!OOp", &function, &checked, &self->parameters, &PyTuple_Type,
                                    &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                   &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone,
-                                   &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
-        || !are_watched(watched) || read_arguments(self, arguments) < 0 || read_results(self, results) < 0
+                                   &self->frame_size, &PyTuple_Type, &watched, &PyTuple_Type, &captures,
+                                   &checked_kernel, &self->alone, &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
+        || !are_places(watched, 3) || !are_places(captures, 2) || read_arguments(self, arguments) < 0 || read_results(self, results) < 0
         || read_groups(self, groups) < 0)
         return NULL;
     self->function = (KernelFunction)(uintptr_t)function;
@@ -215,6 +235,7 @@ static Specialisation *specialise(PyObject *kernel)
     self->records = Py_NewRef(arguments);
     self->tree = Py_NewRef(tree);
     self->watched = Py_NewRef(watched);
+    self->captures = Py_NewRef(captures);
     self->kernel = Py_NewRef(kernel);
     self->checked_kernel = Py_NewRef(checked_kernel);
     self->host = host == Py_None ? NULL : Py_NewRef(host);
@@ -305,7 +326,9 @@ static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const
         called = 1;
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
-        int fits = fill(s, &next, args, count, frame, leaves, &leaf, typed);
+        OWNED PyObject *captured = PyTuple_GET_SIZE(s->captures) ? captured_values(s) : Py_NewRef(s->captures);
+        int fits = captured && fill(s, &next, args, count, frame, leaves, &leaf, typed)
+                   && fill(s, &next, &PyTuple_GET_ITEM(captured, 0), PyTuple_GET_SIZE(captured), frame, leaves, &leaf, 0);
         fits = fits && (!s->lists || lists_are_apart(s, leaves)) && (typed || !s->shares || shares_as_expected(s, frame))
                && (typed || !s->writes || !may_overlap(s, frame));
         if (fits && s->host) {

@@ -51,7 +51,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     KernelFunction function, checked;
-    int parameters;  /* positional arguments of the Python function */
+    int parameters;  /* positional arguments of the Python function, without captures */
     int argument_count, leaf_count, result_count, frame_size, fault_slot;
     int shares;  /* whether some arrays are expected to be one */
     int writes;  /* whether any array is written */
@@ -65,6 +65,7 @@ typedef struct {
     PyObject *records; /* of the arguments, with the classes of tuples */
     PyObject *tree;    /* how results are nested: None, a number, a list's columns, a view's numbers, a tuple of such, or what builds one */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
+    PyObject *captures; /* a tuple of (dict or cell, name): where the values are that follow the arguments */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
     PyObject *host;         /* called with the leaf arguments instead of `function`, or NULL */

@@ -26,6 +26,9 @@ Watched: TypeAlias = tuple[dict[str, object] | CellType | FunctionType, str, obj
 """A value that a version depends on: the function's globals or closure cell in which it was found, its name,
 and the value."""
 
+Place: TypeAlias = tuple[dict[str, object] | CellType | FunctionType, str]
+"""Where a captured value is found at each call: the same without the value."""
+
 
 Group: TypeAlias = tuple[int, int, bool, int, tuple[int, ...]]
 """Arrays with the same strides that are parts of one box: the slot and the layout of the box, whether one of them is
@@ -76,13 +79,13 @@ class HostProgram:
 class Kernel:
     """Machine code and how to call it.
 
-    address: of `int32_t kernel(int64_t *frame)`. checked: the version that runs where a guard
-    of the first one does not hold, with a frame of the same layout; None where there is none
-    (yet). owner: what keeps the code in memory, such as the loaded library. watched: what was
-    built into the code from outside; a call takes the kernel only while it is the same. same: for
-    each parameter the number of the one that it is the same array as, mostly its own; () for all. groups: arrays that
-    are parts of one, which the dispatcher gives to the kernel as its hidden arguments. alone: no other Python code may
-    run meanwhile. host: what runs instead of machine code; the address is 0 then.
+    address: of `int32_t kernel(int64_t *frame)`. checked: the version that runs where a guard of the first one does not
+    hold, with a frame of the same layout; None where there is none (yet). owner: what keeps the code in memory, such as
+    the loaded library. watched: what was built into the code from outside; a call takes the kernel only while it is the
+    same. captures: of the last arguments, those that the dispatcher looks up itself. same: for each parameter the
+    number of the one that it is the same array as, mostly its own; () for all. groups: arrays that are parts of one,
+    which the dispatcher gives to the kernel as its hidden arguments. alone: no other Python code may run meanwhile.
+    host: what runs instead of machine code; the address is 0 then.
     """
 
     interface: Interface
@@ -90,6 +93,7 @@ class Kernel:
     checked: Kernel | None = None
     owner: object = None
     watched: tuple[Watched, ...] = ()
+    captures: tuple[Place, ...] = ()
     same: tuple[int, ...] = ()
     groups: tuple[Group, ...] = ()
     alone: bool = False
@@ -115,8 +119,9 @@ class Kernel:
         checked = 0 if self.checked is None else self.checked.address
         host = self.host
         of_host = (None, None, False) if host is None else (host.run, host.array, host.takes_numpy)
-        return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
-                face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups,
+        visible = len(face.arguments) - len(self.captures)
+        return (self.address, checked, visible, arguments, results, _for_dispatcher(face.tree),
+                face.layout.fault, face.layout.size, self.watched, self.captures, self.checked, self.alone, self.groups,
                 *of_host)  # fmt: skip
 
     def keeps_lists(self, site: int) -> bool:

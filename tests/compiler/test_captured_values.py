@@ -109,6 +109,47 @@ def test_calls_are_quick_after_the_first(slow_calls, fn, args):
     assert not slow_calls
 
 
+def test_the_dispatcher_looks_up_arrays_that_have_a_name(monkeypatch):
+    compiled, inner = jitted(weighted), jitted(closure(np.arange(8.0), 3.0))
+    a = np.ones(8)
+    assert compiled(a) == weighted(a)
+    assert inner(a) == 84
+    assert len(compiled.kernels) == len(inner.kernels) == 1
+    monkeypatch.setitem(globals(), "table", np.arange(8.0) * 2)
+    assert compiled(a) == weighted(a) == 56
+    monkeypatch.setitem(globals(), "table", np.arange(16)[::2])  # of another type
+    assert compiled(a) == weighted(a)
+    assert len(compiled.kernels) == 2
+    monkeypatch.setitem(globals(), "table", np.arange(4.0))
+    with pytest.raises(IndexError):
+        compiled(a)
+    monkeypatch.delitem(globals(), "table")
+    with pytest.raises(appyc.CompileError, match="'table' is not defined"):
+        compiled(a)
+
+
+def add_to_table(a):
+    for i in range(7):
+        table[i + 1] += a[i]
+    return table
+
+
+def test_arrays_that_have_a_name_may_overlap_arguments(monkeypatch):
+    compiled = jitted(add_to_table)
+    for shift in (0, 1, None):
+        data = np.arange(20.0)
+        monkeypatch.setitem(globals(), "table", data[2:10])
+        found = compiled(np.ones(8) if shift is None else data[2 + shift : 10 + shift])
+        assert found is table
+        got = data.copy()
+        data[:] = np.arange(20.0)
+        add_to_table(np.ones(8) if shift is None else data[2 + shift : 10 + shift])
+        np.testing.assert_array_equal(got, data)
+    table.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(np.ones(8))
+
+
 def test_methods_see_what_their_fields_are_at_the_call(slow_calls):
     class Compiled(Model):
         total = jitted(Model.total)
