@@ -362,3 +362,32 @@ def rows_of_each_worker(v, shifts, best):
                     if 0 < at <= len(row):
                         row[: at - 1] = row[1:at]
                         row[at - 1] = p
+
+
+def _quotient(a, b):
+    if b > 0:
+        return True, a / b
+    return False, 0.0
+
+
+@PROGRAMS.on(floats(7, 9))
+@PROGRAMS.on(floats(7, 1))
+def found_on_one_path(a):
+    out = np.zeros(len(a))
+    #pragma parallel for
+    for i in range(len(a)):
+        before = a[i, 0] > 0.5
+        for j in range(a.shape[1]):
+            now = a[i, j] > 0.5
+            if now:
+                if not before:
+                    found, x = _quotient(a[i, j], a[i, 0])
+                    if found:
+                        out[i] += x
+                out[i] += 1
+            elif before:
+                found, x = _quotient(a[i, 0], a[i, j])
+                if found:
+                    out[i] -= x
+            before = now
+    return out

@@ -184,7 +184,8 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
 
 
 def merge_branches(scope: Scope, branches: list[tuple[Env, list[Stmt], bool]], fork: Fork, loc: Loc) -> None:
-    """Joins two branches, each given as (env, statements, whether its end is reachable)."""
+    """Joins two branches, each given as (env, statements, whether its end is reachable). What a branch binds first, and
+    nothing behind it reads, has no join: it would read what may not be assigned."""
     open_ends = [(env, block) for env, block, live in branches if live]
     if not open_ends:
         scope.live = False
@@ -194,7 +195,10 @@ def merge_branches(scope: Scope, branches: list[tuple[Env, list[Stmt], bool]], f
         return
     (one, _), (two, _) = open_ends
     merged: Env = {}
+    unread = scope.locals - fork.needed - scope.named_in_clauses - fork.env.keys()
     for name in [*one, *(n for n in two if n not in one)]:
+        if name in unread:
+            continue
         binding = join(scope, name, one.get(name), two.get(name), fork, loc)
         is_old = isinstance(binding, Slot) and binding in (one.get(name), two.get(name))
         merged[name] = binding if is_old else _parted(binding, loc)
