@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 from appyc.errors import Loc
 from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.types.numbers import Either, NumberType
-from appyc.frontend.types.values import Binding, Conflict, Slot, Value
+from appyc.frontend.types.values import Binding, Conflict, Slot, TupleValue, Value
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import DType
 
@@ -50,7 +50,7 @@ class Facts:
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
     """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
-    lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
+    lists: dict[str, tuple[TupleValue | None, tuple[NumberType, ...]]] = field(default_factory=dict)
     """The item types of lists: whether the items are tuples, and the types of their numbers."""
     array_lists: dict[str, int] = field(default_factory=dict)
     """Lists of arrays, and the number of axes of these."""

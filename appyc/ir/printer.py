@@ -320,7 +320,10 @@ class _Printer(ExpressionPrinter):
         parts = [f"{self.result(results[n])}[:{count}]" for n in made.columns]
         lists = [f"{part}.tolist()" if own else f"list({part})"
                  for part, own in zip(parts, made.python, strict=True)]  # fmt: skip
-        return f"list(zip({', '.join(lists)}))" if made.of_tuples else lists[0]
+        if made.of_tuples is None:
+            return lists[0]
+        of = f"map(maker_of({made.of_tuples!r}), " if made.of_tuples else "zip("
+        return f"list({of}{', '.join(lists)}))"
 
     def _view(self, view: ViewOf, results: tuple[ir.Result, ...]) -> str:
         base = self.result(results[view.array])

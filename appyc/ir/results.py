@@ -10,6 +10,7 @@ import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from math import prod
 from typing import Any, TypeAlias
 
@@ -68,22 +69,24 @@ class ViewOf:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of numbers, or (of_tuples) of tuples of them, whose numbers are the first `count` elements of
-    arrays. python: which of these are numbers of Python's own."""
+    """A list of numbers, or of tuples of them, whose numbers are the first `count` elements of arrays. python: which
+    of these are numbers of Python's own. of_tuples: the path of a named tuple's class, "" for other tuples, None for
+    numbers."""
 
     columns: tuple[int, ...]
     python: tuple[bool, ...]
-    of_tuples: bool
+    of_tuples: str | None
     count: int
 
     def build(self, values: Sequence[Any]) -> object:
         count = values[self.count]
-        if not self.of_tuples:
+        if self.of_tuples is None:
             part = values[self.columns[0]][:count]
             return part.tolist() if self.python[0] else list(part)
         parts = [values[n][:count] for n in self.columns]
         columns = [part.tolist() if own else list(part) for part, own in zip(parts, self.python, strict=True)]
-        return list(zip(*columns, strict=True))
+        rows = zip(*columns, strict=True)
+        return list(starmap(maker_of(self.of_tuples), rows) if self.of_tuples else rows)
 
     def leaves(self) -> Iterator[int]:
         yield from self.columns

@@ -135,9 +135,9 @@ def _for_dispatcher(tree: ResultTree) -> object:
     match tree:
         case tuple():
             return tuple(map(_for_dispatcher, tree))
-        case ListOf():
+        case ListOf(of_tuples="" | None):
             columns = zip(tree.columns, tree.python, strict=True)
-            return [tree.count, tree.of_tuples, *(part for column in columns for part in column)]
+            return [tree.count, tree.of_tuples is not None, *(part for column in columns for part in column)]
         case ViewOf():
             later = iter(tree.known_later)
             return [None, tree.array, tree.ndim, *((next(later),) if n is None else n for n in tree.numbers)]

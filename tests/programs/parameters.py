@@ -245,3 +245,37 @@ def flags_that_stand_in_the_program(a):
     if done:
         count += 1000
     return count, was, done, 0 if is_first else 1
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(1)
+def lists_of_named_tuples(n):
+    points = [Point(0.5 * k, k) for k in range(n)]
+    points[0] = Point(points[0].x + 2.0, points[-1].y)
+    total = 0.0
+    for point in points:
+        total += point.x * point.y
+    last = points.pop()
+    points += [last]
+    return points, sorted([last, Point(1.0, n)]), last, max(points), total
+
+
+def _deeper(points, n):
+    if n > 0:
+        points.append(Point(1.0 / n, n))
+        _deeper(points, n - 2)
+        _deeper(points, n - 3)
+
+
+@PROGRAMS.on(6)
+def named_tuples_on_a_stack(n):
+    points = [Point(9.0, 9)]
+    _deeper(points, n)
+    return points, points[-1].x
+
+
+@PROGRAMS.on((Point(1.5, 2), Point(2.5, 4)), 1)
+@PROGRAMS.on([Point(1.5, 2.0), Point(2.5, 4.0), Point(0.5, 1.0)], 2)
+def named_tuples_picked_at_run_time(points, k):
+    nested = ((Point(1, 2), Point(3, 4)), (Point(5, 6), Point(7, 8)))
+    return points[k], points[k - 1].y, nested[k - 1][0], nested[k - 1][1].x

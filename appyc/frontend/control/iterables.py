@@ -85,7 +85,7 @@ def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
         vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
         for cell, kind in zip(cells, slots.kinds, strict=False)
     )
-    return vals.TupleValue(numbers) if slots.of_tuples else numbers[0]
+    return replace(slots.of_tuples, items=numbers) if slots.of_tuples else numbers[0]
 
 
 def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:

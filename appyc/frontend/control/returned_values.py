@@ -126,7 +126,7 @@ class ResultTrees:
                     self._scalar(value.count),
                     zip(slots.columns, (slots.kinds[0].python, True), strict=True),
                 )
-                parts = (ListOf((self._whole(part),), (python,), False, length) for part, python in typed)
+                parts = (ListOf((self._whole(part),), (python,), None, length) for part, python in typed)
                 return MadeOf("ints and floats", tuple(parts))
             case vals.ReturnedList(slots=slots):
                 if vals.has_flags(slots):
@@ -134,10 +134,10 @@ class ResultTrees:
                         "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
                         "put numbers of one type into it, 0.0 among floats",
                     )  # fmt: skip
-                return ListOf(
-                    tuple(self._whole(column) for column in slots.columns),
-                    tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),
-                )  # fmt: skip
+                made_by = slots.of_tuples.made_by if slots.of_tuples else None
+                columns = tuple(self._whole(column) for column in slots.columns)
+                python = tuple(kind.python for kind in slots.kinds)
+                return ListOf(columns, python, made_by, self._scalar(value.count))
             case vals.MaybeNone(value=present, is_none=is_none):
                 return NoneOr(self._scalar(is_none), self.tree(present))
             case vals.ReturnedContainer(makes, lists):

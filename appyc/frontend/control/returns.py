@@ -110,7 +110,10 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case vals.Tensor():
             is_read_at_once = scope.source.trusted and scope.result is None and not scope.loops
             return value if is_read_at_once else kept(scope, value, "result", loc)
-        case vals.TupleValue(names=(_, *_), made_by="") if not scope.is_inlined:
+        case (
+            vals.TupleValue(names=(_, *_), made_by="")
+            | vals.ListSlots(of_tuples=vals.TupleValue(names=(_, *_), made_by=""))
+        ) if not scope.is_inlined:
             raise UnsupportedError("a named tuple of a class that is local to a function cannot be returned", loc,
                                    "return its items as a tuple")  # fmt: skip
         case vals.ListRows() | vals.TupleRow():

@@ -52,9 +52,9 @@ def learn_arrays(scope: Scope, name: str, ndim: int, dtype: DType) -> None:
     if name in scope.facts.array_lists or name in scope.givers or not name.isidentifier():
         return
     scope.facts.array_lists[name] = ndim
-    scope.facts.lists[part_of(name, "items")] = False, (NumberType(dtype, python=False),)
-    scope.facts.lists[part_of(name, "starts")] = False, (PY_INT,)
-    scope.facts.lists[part_of(name, "shapes")] = True, (PY_INT,) * ndim
+    scope.facts.lists[part_of(name, "items")] = None, (NumberType(dtype, python=False),)
+    scope.facts.lists[part_of(name, "starts")] = None, (PY_INT,)
+    scope.facts.lists[part_of(name, "shapes")] = TupleValue(()), (PY_INT,) * ndim
     raise Restart
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from appyc.errors import Loc
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT, NumberType
+from appyc.frontend.types.values import TupleValue
 from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Call, Callee, ForAll, Function, Node, Reduce, Symbol, Var, View
 from appyc.ir.visit import arrays_written, rewrite, symbols_of, walk
@@ -39,7 +40,9 @@ class Known:
     fields: dict[Hashable, NumberType] = field(default_factory=dict)
     numpy_lists: set[Loc] = field(default_factory=set)
     resized: set[tuple[object, str]] = field(default_factory=set)
-    items: dict[tuple[object, str], tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
+    items: dict[tuple[object, str], tuple[TupleValue | None, tuple[NumberType, ...]]] = field(
+        default_factory=dict
+    )
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""

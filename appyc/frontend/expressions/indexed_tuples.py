@@ -51,12 +51,13 @@ def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table
 
 
 def _lengths(items: Sequence[Value]) -> tuple[int, ...] | None:
-    """The shape of nested tuples of numbers; None unless all tuples at one depth have the same length."""
+    """The shape of nested tuples of numbers; None unless all tuples at one depth have the same length and class."""
     if all(isinstance(item, Number) for item in items):
         return (len(items),) if items else None
+    classes = {replace(item, items=()) for item in items if isinstance(item, TupleValue)}
     inner = {_lengths(item.items) if isinstance(item, TupleValue) else None for item in items}
     one = inner.pop()
-    return None if inner or one is None else (len(items), *one)
+    return None if inner or one is None or len(classes) > 1 else (len(items), *one)
 
 
 def _filled(
@@ -85,12 +86,19 @@ def _is_constant(value: Value) -> bool:
     return isinstance(value, Number) and value.constant is not None
 
 
-def item_of(table: Table, position: IrExpr, length: int, loc: Loc) -> Value:
-    """The table's item at a position; the array access checks its bounds. length: the length of tuple items."""
+def item_of(table: Table, position: IrExpr, like: Value, loc: Loc) -> Value:
+    """The table's item at a position; the array access checks its bounds. like: another item."""
+    inner = like.items if isinstance(like, TupleValue) else ()
     if not isinstance(table, TableColumn):
-        return TupleValue(tuple(item_of(column, position, 0, loc) for column in table))
+        columns = zip(table, inner, strict=True)
+        return _like(like, tuple(item_of(column, position, item, loc) for column, item in columns), None)
     index = (*table.index, position)
     if len(index) == table.array.array.ndim:
         return Number(Load(table.array, index, loc=loc), table.python)
     row = replace(table, index=index)
-    return TupleValue(tuple(item_of(row, integer(k, loc), 0, loc) for k in range(length)), row)
+    return _like(like, tuple(item_of(row, integer(k, loc), item, loc) for k, item in enumerate(inner)), row)
+
+
+def _like(one: Value, items: tuple[Value, ...], table: Table | None) -> TupleValue:
+    assert isinstance(one, TupleValue), "a table has tuples of one class"
+    return replace(one, items=items, table=table)

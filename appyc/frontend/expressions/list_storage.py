@@ -46,13 +46,15 @@ def list_named(scope: Scope, name: str, loc: Loc) -> vals.ListSlots:
 
 def list_value(scope: Scope, value: vals.ArrayRef, loc: Loc) -> vals.ListSlots:
     """A list of the caller's, or one that keeps its length, as others are described."""
-    return list_of_columns(scope, [value], (NumberType(value.symbol.dtype, python=True),), False, loc)
+    return list_of_columns(scope, [value], (NumberType(value.symbol.dtype, python=True),), None, loc)
 
 
 def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> vals.ListSlots:
     """A list of tuples that is a parameter, which is only read."""
     kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
-    scope.lists[name] = slots = list_of_columns(scope, [*map(vals.ArrayRef, columns)], kinds, True, loc)
+    scope.lists[name] = slots = list_of_columns(
+        scope, [*map(vals.ArrayRef, columns)], kinds, vals.TupleValue(()), loc
+    )
     return slots
 
 
@@ -80,7 +82,11 @@ def list_part(scope: Scope, slots: vals.ListSlots, part: ast.Slice, loc: Loc) ->
 
 
 def list_of_columns(
-    scope: Scope, columns: Sequence[vals.ArrayRef], kinds: tuple[NumberType, ...], of_tuples: bool, loc: Loc
+    scope: Scope,
+    columns: Sequence[vals.ArrayRef],
+    kinds: tuple[NumberType, ...],
+    of_tuples: vals.TupleValue | None,
+    loc: Loc,
 ) -> vals.ListSlots:
     """A list whose items are in these arrays, and that keeps its length."""
     count = scope.temp("count", columns[0].extents(loc)[0]).symbol
@@ -119,7 +125,7 @@ def item_in_variables(scope: Scope, slots: vals.ListSlots, at: Expr, loc: Loc) -
     value = item_at(slots, at, loc)
     items = value.items if isinstance(value, vals.TupleValue) else (value,)
     numbers = tuple(settled(scope, n) for n in items if isinstance(n, vals.Number))
-    return vals.TupleValue(numbers) if slots.of_tuples else numbers[0]
+    return replace(value, items=numbers) if isinstance(value, vals.TupleValue) else numbers[0]
 
 
 def items_of(scope: Scope, slots: vals.ListSlots, count: int, loc: Loc) -> vals.TupleValue:
@@ -175,7 +181,7 @@ def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc) -> None:
     if name in scope.givers:
         _learn_for_giver(scope, name, item, loc)
         return
-    of_tuples = isinstance(item, vals.TupleValue)
+    of_tuples = replace(item, items=(), table=None) if isinstance(item, vals.TupleValue) else None
     with learning(scope, name):
         numbers = numbers_of_item(item, loc)
     kinds = tuple(n.type for n in numbers)
@@ -253,7 +259,7 @@ def settle_mixed(scope: Scope) -> None:
     empty = scope.guessed - scope.facts.lists.keys()
     # Callees that are lowered only in part may put something into them.
     if empty and not scope.callees.asked:
-        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
+        scope.facts.lists |= dict.fromkeys(empty, (None, (PY_INT,)))
         scope.facts.empty_lists |= empty
         raise Restart
     flagged: set[tuple[str, int]] = set()
@@ -296,7 +302,7 @@ def storage_of(scope: Scope, name: str) -> vals.ListSlots:
     return found
 
 
-def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...]]:
+def _guessed_items(scope: Scope, name: str) -> tuple[vals.TupleValue | None, tuple[NumberType, ...]]:
     """The item types of a list of which no item is known yet: integers, as many as in the tuples appended to
     it."""
     for node in walk(scope.source.ast):
@@ -305,8 +311,8 @@ def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...
                 ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=push), args=[item])
                 | ast.Call(func=ast.Name(id=push) | ast.Attribute(attr=push), args=[ast.Name(id=owner), item])
             ) if owner == name and push in PUSHES | {"append"} and (count := _tuple_length(scope, item)):
-                return True, (PY_INT,) * count
-    return False, (PY_INT,)
+                return vals.TupleValue(()), (PY_INT,) * count
+    return None, (PY_INT,)
 
 
 def _tuple_length(scope: Scope, item: ast.expr) -> int:

@@ -177,7 +177,7 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> vals.ListSlots:
         raise ArrayItemError("a list of arrays cannot be compiled", loc,
                              ndim=tensor.ndim - 1, dtype=tensor.element.dtype)  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
-    return list_storage.list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
+    return list_storage.list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), None, loc)
 
 
 def copied(scope: Scope, slots: vals.ListSlots, loc: Loc) -> vals.ListSlots:

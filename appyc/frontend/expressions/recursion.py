@@ -67,11 +67,11 @@ Kind: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class ListKind:
-    """The type of a list: those of its items' numbers, whether these are tuples, whether it has room of its own for
+    """The type of a list: those of its items' numbers, of_tuples as in ListSlots, whether it has room of its own for
     more, and whether the callee changes its length."""
 
     kinds: tuple[NumberType, ...]
-    of_tuples: bool
+    of_tuples: TupleValue | None
     may_grow: bool
     resized: bool
 

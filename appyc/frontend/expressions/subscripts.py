@@ -210,9 +210,7 @@ def _tuple_item(
             if isinstance(base, ast.Name):
                 reason, instead = "its items are no numbers of one kind", "put them into an array"
             raise UnsupportedError(f"this tuple can be indexed by constants only: {reason}", loc, instead)
-        first = owner.items[0]
-        length = len(first.items) if isinstance(first, vals.TupleValue) else 0
-        return item_of(table, scope.temp("at", expressions.as_index(at, loc)), length, loc)
+        return item_of(table, scope.temp("at", expressions.as_index(at, loc)), owner.items[0], loc)
     if not -len(owner.items) <= position < len(owner.items):
         raise SubscriptError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]

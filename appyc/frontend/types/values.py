@@ -204,13 +204,13 @@ class ReturnedChoice:
 
 @dataclass(frozen=True, slots=True)
 class ListSlots:
-    """A variable that holds a list of numbers, or of tuples of numbers (`of_tuples`): arrays with the items'
-    numbers, and behind these one of flags for each that may be an int or a float; the numbers' types, how many items
-    there are, and for how many there is room. maybe: as in Slot."""
+    """A variable that holds a list of numbers, or of tuples of numbers (like `of_tuples`, which has none): arrays with
+    the items' numbers, and behind these one of flags for each that may be an int or a float; the numbers' types, how
+    many items there are, and for how many there is room. maybe: as in Slot."""
 
     columns: tuple[Symbol, ...]
     kinds: tuple[NumberType, ...]
-    of_tuples: bool
+    of_tuples: TupleValue | None
     count: Symbol
     room: Symbol
     maybe: bool = False
