@@ -16,6 +16,9 @@ from appyc.library.table import ANY, list_loop, of
 FEW = 64
 """The most elements that are sorted in less time than a call of NumPy's sort takes."""
 
+MANY = 4096
+"""The most elements that are sorted where the whole function would run in Python else."""
+
 
 def widest_gap(n):
     """The first gap of Shell's sort of n elements: of 1, 4, 13, 40, ..., the first that is at least a third of n."""
@@ -100,7 +103,7 @@ def _vector(a, axis):
     return a
 
 
-@of(np.sort, in_loops=FEW)
+@of(np.sort, in_loops=FEW, inlined=MANY)
 def sort(a: np.ndarray, axis=-1, kind=None):
     """The elements of a vector in order."""
     out = _vector(a, axis).copy()
@@ -108,7 +111,13 @@ def sort(a: np.ndarray, axis=-1, kind=None):
     return out
 
 
-@of(np.argsort, in_loops=FEW)
+@of(method="sort", in_loops=FEW, inlined=MANY)
+def sort_in_place(a: np.ndarray, axis=-1, kind=None):
+    """Sorts a vector in place."""
+    sort_vector(_vector(a, axis), len(a))
+
+
+@of(np.argsort, method="argsort", in_loops=FEW, inlined=MANY)
 def argsort(a: np.ndarray, axis=-1, kind=None):
     """The indices of a vector's elements in order, those of equal elements in their own order."""
     out = np.arange(len(_vector(a, axis)))
@@ -227,7 +236,7 @@ def percentile(a: np.ndarray, q: np.ndarray, axis=None):
     return _quantile(_flat(a, axis), _fraction(q), False)
 
 
-@of(np.unique, in_loops=FEW)
+@of(np.unique, in_loops=FEW, inlined=MANY)
 def unique(ar: np.ndarray):
     """The distinct elements in order; NaN is one of them at most once."""
     ordered = _flat(ar, None)
@@ -261,13 +270,13 @@ def nanpercentile(a: np.ndarray, q: np.ndarray, axis=None):
     return _quantile(_numbers(a, axis), _fraction(q), True)
 
 
-@of(np.union1d, in_loops=FEW)
+@of(np.union1d, in_loops=FEW, inlined=MANY)
 def union1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements of two arrays in order."""
     return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
 
 
-@of(np.intersect1d, in_loops=FEW)
+@of(np.intersect1d, in_loops=FEW, inlined=MANY)
 def intersect1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements that two arrays have in common, in order."""
     ordered = np.concatenate((unique(ar1), unique(ar2)))
@@ -275,7 +284,7 @@ def intersect1d(ar1: np.ndarray, ar2: np.ndarray):
     return ordered[:-1][ordered[1:] == ordered[:-1]]
 
 
-@of(np.setdiff1d, in_loops=FEW)
+@of(np.setdiff1d, in_loops=FEW, inlined=MANY)
 def setdiff1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements of an array that another one lacks, in order."""
     distinct = unique(ar1).copy()

@@ -28,14 +28,16 @@ class Text:
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
     type that NumPy computes in. tested: its integers are Python's, which do not wrap. in_loops: it is compiled where a
     loop stands around the call, for so many elements of the first array; else the library is called, which takes large
-    arrays faster. With the limit ANY, C has it outside of loops, too. users: a user has registered it, so that all is
-    tested as in the user's functions."""
+    arrays faster. With the limit ANY, C has it outside of loops, too. inlined: it is compiled in a function that is inlined,
+    which cannot be parted around the call, for so many. users: a user has registered it, so that all is tested as in the
+    user's functions."""
 
     function: FunctionType
     elements: int = 0
     floats: bool = False
     tested: bool = False
     in_loops: int = 0
+    inlined: int = 0
     users: bool = False
 
 
@@ -64,12 +66,13 @@ def of(
     floats: bool = False,
     tested: bool = False,
     in_loops: int = 0,
+    inlined: int = 0,
 ) -> Callable[[F], F]:
     """Says that the decorated text is what these functions, and the array method of a name, do."""
 
     def add(text: F) -> F:
         assert isinstance(text, FunctionType)
-        entry = Text(text, elements, floats, tested, in_loops)
+        entry = Text(text, elements, floats, tested, in_loops, inlined)
         FUNCTIONS.update(dict.fromkeys(functions, entry))
         if method:
             METHODS[method] = entry

@@ -145,6 +145,23 @@ def test_what_is_beside_it_is_compiled_and_the_report_names_the_call(fn: Any) ->
     )
 
 
+def _each_once(a):  # type: ignore[no-untyped-def]
+    ordered = a * 1
+    ordered.sort()
+    return np.sort(ordered)[np.argsort(ordered)]
+
+
+def test_sorts_of_functions_that_are_inlined_are_compiled() -> None:
+    def f(a, b):  # type: ignore[no-untyped-def]
+        return _each_once(a)[0] + _each_once(b)[-1]
+
+    jitted = appyc.jit(cache=False, target="cpu", strict=True)(f)
+    for n in (9, 5000):
+        a = np.arange(n, 0.0, -1.0)
+        assert jitted(a, a + 1) == f(a, a + 1)
+    assert not jitted.explain().python_parts
+
+
 def test_statements_on_one_side_are_one_region_whose_loops_are_joined() -> None:
     def f(A, b):  # type: ignore[no-untyped-def]
         c = b * 2

@@ -190,3 +190,38 @@ def written_items_of_several_types(n):
     items = list((n, n + 1))  # noqa: C410
     items.append(3)
     return pairs[0][1] + pairs[1][0], least, sorted((n, 1.5, 3)), items
+
+
+@PROGRAMS.on(floats(5, 7))
+@PROGRAMS.on(floats(7, 5).T)
+@PROGRAMS.on(ints(4, 6, dtype=np.int32))
+@PROGRAMS.on(_HOLES)
+def rows_in_place(a):
+    a = a.copy()
+    order = np.zeros(a.shape, np.int64)
+    #pragma parallel for
+    for i in range(len(a)):
+        order[i] = a[i].argsort(kind="mergesort")
+        a[i, 1:].sort()
+    return a, order
+
+
+def _both(a, b):
+    together = np.concatenate((a, b))
+    together.sort()
+    return together[1:][together[1:] == together[:-1]]
+
+
+def _each_once(a):
+    ordered = np.sort(a)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
+
+
+@_on(ints(20), ints(9, seed=1))
+@_on(ints(500, lo=0, hi=90), ints(20, seed=1))
+@_on(ints(0), ints(3))
+def sorted_by_functions(a, b):
+    both, once = _both(_each_once(a), _each_once(b)), _each_once(a)
+    return both, len(both) / max(1, len(once)), once.sum()

@@ -66,7 +66,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         if text.in_loops:
-            _test_in_loop(scope, function, next(iter(given.values())), text.in_loops, loc)
+            _test_in_loop(scope, function, next(iter(given.values())), text, loc)
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
             if isinstance(value, Masked):
@@ -93,7 +93,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
     return tuple(f"*{n}" if p.kind is starred else n for n, p in parameters.items()), make
 
 
-def _test_in_loop(scope: Scope, function: object, array: Value, most: int, loc: Loc) -> None:
+def _test_in_loop(scope: Scope, function: object, array: Value, text: Text, loc: Loc) -> None:
     """Raises UnsupportedError where a call is the library's; emits the test that the array has few elements.
 
     A loop with a pragma is to be compiled, and in a nest of loops an array of unknown size is likely to be small.
@@ -101,13 +101,17 @@ def _test_in_loop(scope: Scope, function: object, array: Value, most: int, loc: 
     count = product(as_tensor(scope, array, loc).extents, loc)
     depth = len(scope.loops) + scope.in_loop
     asked = any(frame.asked for frame in scope.loops)
+    most = text.in_loops if depth or not scope.is_inlined else text.inlined
     is_few = isinstance(count, Const) and int(count.value.real) <= most
     least = scope.names.environment.texts_from
-    in_loops = depth > 0 and (asked or most == ANY or leave_large(scope, count, most, loc) or depth > 1)
-    is_ours = is_few or in_loops or (most == ANY and depth >= least)
+    in_loops = (depth > 0 or (scope.is_inlined and most > 0)) and (
+        asked or most == ANY or leave_large(scope, count, most, loc) or depth != 1
+    )
+    is_ours = is_few or in_loops or (text.in_loops == ANY and depth >= least)
     if least == math.inf or not is_ours:
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
-        raise UnsupportedError(f"{name.replace('numpy', 'np', 1)} is left to the library here", loc)
+        what = "the method" if function is None else name.replace("numpy", "np", 1)
+        raise UnsupportedError(f"{what} is left to the library here", loc)
 
 
 def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -> Value:
