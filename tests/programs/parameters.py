@@ -279,3 +279,21 @@ def named_tuples_on_a_stack(n):
 def named_tuples_picked_at_run_time(points, k):
     nested = ((Point(1, 2), Point(3, 4)), (Point(5, 6), Point(7, 8)))
     return points[k], points[k - 1].y, nested[k - 1][0], nested[k - 1][1].x
+
+
+def _of_its_class(z):
+    kind = type(z)
+    return kind(0.5) * z + kind(1)
+
+
+@PROGRAMS.on(floats(6), 2.0)
+@PROGRAMS.on(floats(6, dtype=np.float32), np.float32(2.0))
+@PROGRAMS.on(floats(6), 3)
+@PROGRAMS.on(ints(6), np.int16(3))
+def classes_of_numbers(x, scale):
+    inverse = type(scale)(1) / scale
+    out = np.zeros(len(x))
+    #pragma parallel for
+    for i in range(len(x)):
+        out[i] = _of_its_class(x[i]) * inverse
+    return out, _of_its_class(scale), type(scale) is float, type(x) is np.ndarray

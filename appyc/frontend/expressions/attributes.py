@@ -126,6 +126,17 @@ def lower_isinstance(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     return arithmetic.python_number(issubclass(_type_of(value, loc), tuple(types)), loc)
 
 
+def lower_type(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
+    """`type(x)`: the class of what is known to have one."""
+    args = positional(node, loc)
+    if len(args) != 1:
+        raise UnsupportedError("a class is not made in compiled code", loc)
+    (value,) = expressions.lower_operands(scope, args, expressions.lower_or_none)
+    if isinstance(value, vals.Number) and (value.mixed or value.either):
+        raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)
+    return vals.Opaque(_type_of(value, loc))
+
+
 _TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: bytes, Container.TEXT: str}
 
 

@@ -379,6 +379,7 @@ _WITH_COUNT: dict[tuple[object, int], Callable[..., object]] = {
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     len: _len,
     isinstance: attributes.lower_isinstance,
+    type: attributes.lower_type,
     any: generated_calls.generated_test,
     all: generated_calls.generated_test,
     next: generated_calls.generated_first,
