@@ -391,3 +391,27 @@ def found_on_one_path(a):
                     out[i] -= x
             before = now
     return out
+
+
+def _sift(heap, others, at):
+    while at * 2 + 1 < len(heap):
+        child = at * 2 + 1
+        if child + 1 < len(heap) and heap[child] < heap[child + 1]:
+            child += 1
+        if heap[child] <= heap[at]:
+            break
+        heap[at], heap[child] = heap[child], heap[at]
+        others[at], others[child] = others[child], others[at]
+        at = child
+
+
+@PROGRAMS.on(-np.sort(-floats(5, 9)), ints(5, 9))
+@PROGRAMS.on(-np.sort(-floats(3, 1)), ints(3, 1))
+def heaps_in_rows(heaps, others):
+    #pragma parallel for
+    for i in range(len(heaps)):
+        for j in range(heaps.shape[1] - 1, 0, -1):
+            heaps[i, 0], heaps[i, j] = heaps[i, j], heaps[i, 0]
+            others[i, 0], others[i, j] = others[i, j], others[i, 0]
+            _sift(heaps[i, :j], others[i, :j], 0)
+    return heaps, others

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import inf
 from typing import TypeAlias
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
@@ -116,11 +117,14 @@ class Meetings:
         return known
 
     def _is_natural(self, form: LinearForm[str]) -> bool:
-        """Whether a sum of loops' variables is never negative since the constant bounds of the loops are not."""
-        return form.constant >= 0 and all(
-            factor > 0 and any(not low.terms and low.constant >= 0 for low in self._bounds(name)[0])
-            for name, factor in form.terms.items()
-        )
+        """Whether a sum of loops' variables is never negative, by the constant bounds of the loops."""
+        least = form.constant
+        for name, factor in form.terms.items():
+            lows = [low.constant for low in self._bounds(name)[0] if not low.terms]
+            if factor < 0 or not lows:
+                return False
+            least += factor * max(lows)
+        return least >= 0
 
     def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
         """The subset of iteration pairs whose first iteration precedes the second; the object `nothing` where
