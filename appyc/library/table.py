@@ -28,9 +28,9 @@ class Text:
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
     type that NumPy computes in. tested: its integers are Python's, which do not wrap. in_loops: it is compiled where a
     loop stands around the call, for so many elements of the first array; else the library is called, which takes large
-    arrays faster. With the limit ANY, C has it outside of loops, too. inlined: it is compiled in a function that is inlined,
-    which cannot be parted around the call, for so many. users: a user has registered it, so that all is tested as in the
-    user's functions."""
+    arrays faster. With the limit ANY, C has it outside of loops, too. inlined: it is compiled in a function that is
+    inlined, which cannot be parted around the call, for so many. users: a user has registered it, so that all is tested
+    as in the user's functions."""
 
     function: FunctionType
     elements: int = 0

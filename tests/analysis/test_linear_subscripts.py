@@ -21,8 +21,8 @@ def linear(constant: int, **terms: int) -> LinearForm[str]:
 
 
 def asked(step: int = 1) -> Question:
-    """About a loop over i, inside one over o, around one over x."""
-    return Question("i", step, lambda name: name == "o")
+    """About a loop over i, inside one over o, around one over x; s is a parameter."""
+    return Question("i", step, lambda name: name in ("o", "s"), {"i*s": ("i", "s")})
 
 
 def value(what: LinearForm[str], at: dict[str, int]) -> int:
@@ -46,23 +46,29 @@ def test_indices_that_never_meet_do_not(earlier: LinearForm[str], later: LinearF
     assert not (meets and asked(step).never_equal(earlier, later))
 
 
-@given(linears, linears, st.tuples(linears, linears), st.sampled_from([1, 2, -1]))
-@hypothesis_settings(max_examples=100, deadline=None, derandomize=True)
+strided = st.builds(
+    lambda form, s, t: form.plus(LinearForm({n: f for n, f in (("s", s), ("i*s", t)) if f}, 0)),
+    linears, st.integers(-1, 1), st.integers(-1, 1),
+)  # fmt: skip
+
+
+@given(linears, linears, st.tuples(strided, strided), st.sampled_from([1, 2, -1]))
+@hypothesis_settings(max_examples=300, deadline=None, derandomize=True)
 def test_indices_of_which_one_is_larger_never_meet(
     earlier: LinearForm[str], later: LinearForm[str], ends: tuple[LinearForm[str], LinearForm[str]], step: int
 ) -> None:
-    """x runs between bounds that depend on i and o."""
+    """x runs between bounds that depend on i, o, s and i*s."""
     low, high = (LinearForm({n: f for n, f in end.terms.items() if n != "x"}, end.constant) for end in ends)
 
-    def indices(what: LinearForm[str], i: int, o: int) -> set[int]:
-        at = {"i": i, "o": o}
+    def indices(what: LinearForm[str], i: int, o: int, s: int) -> set[int]:
+        at = {"i": i, "o": o, "s": s, "i*s": i * s}
         return {
             value(what, at | {"x": x}) for x in range(max(value(low, at), -9), min(value(high, at), 9) + 1)
         }
 
     meets = any(
-        indices(earlier, i, o) & indices(later, i + moved * step, o)
-        for i, o, moved in product(range(-3, 4), range(3), range(1, 4))
+        indices(earlier, i, o, s) & indices(later, i + moved * step, o, s)
+        for i, o, s, moved in product(range(-3, 4), range(2), range(-2, 4), range(1, 4))
     )
     larger = asked(step).is_one_larger(
         earlier, later, lambda name: ([low], [high]) if name == "x" else ([], [])
@@ -83,6 +89,20 @@ def test_blocks_of_iterations_have_nothing_in_common() -> None:
     assert asked().is_one_larger(x, linear(1, x=1), bounds)
     assert asked().is_one_larger(linear(1, x=1), linear(1, x=1), bounds)
     assert not asked().is_one_larger(linear(1, x=1), x, bounds)
+
+
+def test_blocks_of_any_length_have_nothing_in_common() -> None:
+    """`i*s <= x` and `x <= i*s + s - 1`: there is such an x for s > 0 only."""
+
+    def bounds(name: str) -> Bounds:
+        assert name == "x"
+        return [linear(0, **{"i*s": 1})], [linear(-1, **{"i*s": 1}, s=1)]
+
+    x = linear(0, x=1)
+    assert asked().is_one_larger(x, x, bounds)
+    assert asked(-1).is_one_larger(x, x, bounds)
+    assert not asked().is_one_larger(linear(1, x=1), x, bounds)
+    assert not asked().is_one_larger(x, linear(0, i=1), bounds)
 
 
 def test_the_same_index_meets_in_one_iteration_only() -> None:

@@ -415,3 +415,20 @@ def heaps_in_rows(heaps, others):
             others[i, 0], others[i, j] = others[i, j], others[i, 0]
             _sift(heaps[i, :j], others[i, :j], 0)
     return heaps, others
+
+
+@PROGRAMS.on(floats(11, 3), 4)
+@PROGRAMS.on(floats(12, 2), 3)
+@PROGRAMS.on(floats(5, 3), 9)
+@PROGRAMS.on(floats(0, 3), 2)
+def chunks_of_rows(a, size):
+    out = np.zeros(a.shape)
+    #pragma parallel for
+    for chunk in range(len(a) // size + 1):
+        first = chunk * size
+        behind = min(first + size, len(a))
+        for j in range(0, a.shape[1], size):
+            for i in range(first, behind):
+                for k in range(j, min(j + size, a.shape[1])):
+                    out[i, k] = a[i, k] * 2
+    return out

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import inf
 from typing import TypeAlias
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
@@ -74,7 +73,8 @@ class Meetings:
         key = (loop.var, source, sink)
         known = self._apart.get(key)
         if known is None:
-            question = Question(self.found.variables[loop.var], loop.step, partial(self.is_shared, loop))
+            var, products = self.found.variables[loop.var], self.found.affine.products.factors
+            question = Question(var, loop.step, partial(self.is_shared, loop), products)
             pairs = [
                 (mine, other)
                 for mine, other in zip(source, sink, strict=True)
@@ -111,20 +111,27 @@ class Meetings:
         if known is None:
             forms = map(self.sets.linear_of, access.index)
             known = tuple(
-                form if form and (not access.checked or self._is_natural(form)) else None for form in forms
+                form if form and (not access.checked or self._is_natural(form, ())) else None
+                for form in forms
             )
             self._written[id(access)] = known
         return known
 
-    def _is_natural(self, form: LinearForm[str]) -> bool:
-        """Whether a sum of loops' variables is never negative, by the constant bounds of the loops."""
-        least = form.constant
+    def _is_natural(self, form: LinearForm[str], spans: tuple[LinearForm[str], ...]) -> bool:
+        """Whether a sum is not negative, with variables of loops at their lower bounds. spans: others that are not."""
         for name, factor in form.terms.items():
-            lows = [low.constant for low in self._bounds(name)[0] if not low.terms]
-            if factor < 0 or not lows:
-                return False
-            least += factor * max(lows)
-        return least >= 0
+            lows, highs = self._bounds(name)
+            if lows:
+                spans += tuple(high.plus(low, -1) for low in lows for high in highs)
+                rest = form.plus(LinearForm({name: factor}, 0), -1)
+                return factor > 0 and any(self._is_natural(rest.plus(low, factor), spans) for low in lows)
+        products = self.found.affine.products.factors
+        parts = {part for name in form.terms for part in products.get(name, (name,))}
+        return min([form.constant, *form.terms.values()]) >= 0 and all(
+            any(span.terms.keys() == {part} and min(span.terms[part], -span.constant) >= 0 for span in spans)
+            or any(not low.terms and low.constant >= 0 for low in self._bounds(part)[0])
+            for part in parts
+        )
 
     def in_order(self, loop: For, pairs: isl.Set) -> isl.Set:
         """The subset of iteration pairs whose first iteration precedes the second; the object `nothing` where
