@@ -151,15 +151,22 @@ def fields_of(kind: type) -> tuple[tuple[str, ...], str]:
 
 def class_at(path: str) -> Any:
     """The class of this path; None where there is none."""
+    module, names = _address(path)
+    return functools.reduce(lambda found, name: getattr(found, name, None), names, sys.modules.get(module))
+
+
+@functools.cache
+def _address(path: str) -> tuple[str, Sequence[str]]:
     module, _, name = path.partition(":")
-    return functools.reduce(
-        lambda found, part: getattr(found, part, None), name.split("."), sys.modules.get(module)
-    )
+    return module, name.split(".")
 
 
 def maker_of(name: str) -> Callable[..., object]:
     """The constructor of the container of this name, or of the named tuple whose class has this path."""
-    return CONTAINERS[name] if name in CONTAINERS else lambda *items: class_at(name)._make(items)
+    if name in CONTAINERS:
+        return CONTAINERS[name]
+    make = class_at(name)._make
+    return lambda *items: make(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +177,7 @@ class MadeOf:
     lists: tuple[ResultTree, ...]
 
     def build(self, values: Sequence[Any]) -> object:
-        lists: Any = nested(self.lists, values)
-        return maker_of(self.makes)(*lists)
+        return maker_of(self.makes)(*[values[t] if type(t) is int else nested(t, values) for t in self.lists])
 
     def leaves(self) -> Iterator[int]:
         return leaves(self.lists)
