@@ -1,4 +1,6 @@
-"""Lists of numbers that functions return to functions that are compiled with them; nothing is left to Python."""
+"""Lists of numbers and of tuples that functions return to functions compiled with them; nothing is left to Python."""
+
+import numpy as np
 
 from tests.programs.registry import Programs
 
@@ -159,3 +161,69 @@ def lists_beside_none(n):
     if n == 4:
         return None, pairs
     return ints, pairs
+
+
+def _path(cost):
+    steps, i, j = [], cost.shape[0] - 1, cost.shape[1] - 1
+    while i > 0 and j > 0:
+        steps.append((i, j))
+        if cost[i - 1, j] < cost[i, j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return steps[::-1]
+
+
+def _path_and_cost(cost):
+    return _path(cost), cost[-1, -1]
+
+
+def _marked(path, n, m):
+    marks = np.zeros((n, m))
+    for i, j in path:
+        marks[i, j] = 1.0
+    return marks
+
+
+@PROGRAMS.on(1, 5)
+@PROGRAMS.on(5, 1)
+@PROGRAMS.on(6, 7)
+def tuples_of_helpers_are_returned(n, m):
+    cost = np.sin(np.arange(n * m) * 1.7).reshape(n, m)
+    return _path(cost), _path_and_cost(-cost)
+
+
+@PROGRAMS.on(1, 5)
+@PROGRAMS.on(6, 7)
+def tuples_of_helpers_are_read(n, m):
+    cost = np.sin(np.arange(n * m) * 1.7).reshape(n, m)
+    path, total = _path_and_cost(cost)
+    other = _path(-cost)
+    for k, (i, j) in enumerate(path):
+        total += k * cost[i, j]
+    for (i, _), (_, j) in zip(path, other):
+        total -= cost[i, j]
+    if path:
+        total += path[-1][0]
+    return total, len(path), sorted(other), _marked(path, n, m), [j for _, j in other]
+
+
+def _indexed(xs):
+    return [(k, xs[k]) for k in range(xs.shape[0])]
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(4)
+def tuples_of_helpers_keep_types(n):
+    return _indexed(np.arange(n) * 0.5)
+
+
+@PROGRAMS.on(3, 4, targets=("cpu", "threads"))
+def paths_of_iterations(n, m):
+    cost = np.sin(np.arange(5 * n * m) * 1.7).reshape(5, n, m)
+    sums = np.zeros(5)
+    # pragma parallel for
+    for k in range(5):
+        for i, j in _path(cost[k]):
+            sums[k] += cost[k, i, j]
+    return sums

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.slice_bounds import tested_position
-from appyc.frontend.arrays.tensors import as_value
+from appyc.frontend.arrays.tensors import as_tensor, as_value
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, ListRows, Number, Tensor, TupleRow, TupleValue, Value
@@ -27,8 +27,8 @@ def length(owner: ListRows | TupleRow, loc: Loc) -> Expr:
     if isinstance(owner, ListRows):
         return Binary("-", owner.starts.extents(loc)[0], integer(1, loc), loc=loc)
     first = owner.columns.items[0]
-    assert isinstance(first, Tensor)
-    return first.extents[0]
+    assert isinstance(first, ArrayRef | Tensor)
+    return first.extents(loc)[0] if isinstance(first, ArrayRef) else first.extents[0]
 
 
 def item(scope: Scope, owner: ListRows | TupleRow, index: Number, loc: Loc) -> Value:
@@ -41,7 +41,7 @@ def item_at(scope: Scope, owner: ListRows | TupleRow, at: Expr, loc: Loc) -> Val
     """The row, or the tuple, at a position that is within bounds."""
     if isinstance(owner, ListRows):
         return _row(scope, owner, at, loc)
-    columns = [column for column in owner.columns.items if isinstance(column, Tensor)]
+    columns = (as_tensor(scope, column, loc) for column in owner.columns.items)
     return TupleValue(tuple(as_value(column.at({0: at})) for column in columns))
 
 

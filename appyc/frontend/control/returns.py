@@ -27,7 +27,7 @@ from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
-from appyc.frontend.expressions.list_storage import list_value
+from appyc.frontend.expressions.list_storage import list_of_columns, list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
@@ -116,6 +116,10 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         ) if not scope.is_inlined:
             raise UnsupportedError("a named tuple of a class that is local to a function cannot be returned", loc,
                                    "return its items as a tuple")  # fmt: skip
+        case vals.TupleRow() if columns := [c for c in value.columns.items if isinstance(c, vals.ArrayRef)]:
+            kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
+            slots = list_of_columns(scope, columns, kinds, True, loc)
+            return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case vals.ListRows() | vals.TupleRow():
             raise UnsupportedError(f"{describe(value)} of the caller's cannot be returned", loc,
                                    "return nothing: the caller has it")  # fmt: skip
@@ -276,11 +280,16 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value of an inlined function, whose lists are arrays of items by now: they have one length each."""
     if not isinstance(value, vals.ReturnedList):
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
-    items = as_tensor(scope, value.slots, loc)
-    if not vals.is_listed(items):
-        raise UnsupportedError("a list of tuples or of NumPy's numbers is not compiled as the result of a function "
-                               "that is called", loc, "return np.array of it")  # fmt: skip
-    return kept(scope, items, "result", loc)
+    slots = value.slots
+    columns = [
+        as_tensor(scope, replace(slots, columns=(column,), kinds=(kind,), of_tuples=False), loc)
+        for column, kind in zip(slots.columns, slots.kinds, strict=False)  # behind them are flags
+    ]
+    if not slots.of_tuples and not vals.is_listed(columns[0]):
+        raise UnsupportedError("a list of NumPy's numbers is not compiled as the result of a function that is called",
+                               loc, "return np.array of it")  # fmt: skip
+    arrays = tuple(kept(scope, column, "result", loc) for column in columns)
+    return vals.TupleRow(vals.TupleValue(arrays)) if slots.of_tuples else arrays[0]
 
 
 def final_value(scope: Scope, loc: Loc) -> vals.Value:

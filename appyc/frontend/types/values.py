@@ -228,7 +228,8 @@ class ListRows:
 
 @dataclass(frozen=True, slots=True)
 class TupleRow:
-    """A list of tuples that is a row of a `ListRows`: for each number of a tuple a tensor along the row."""
+    """A list of tuples that is only read: for each number of a tuple a tensor along a row of a `ListRows`, or an array
+    that an inlined function has made for its result."""
 
     columns: TupleValue
 
