@@ -75,6 +75,20 @@ def test_jit_bare_with_options_and_as_a_function():
     assert with_options.options == Options(target="cpu", fastmath=True)
 
 
+def test_fastmath_knows_nan_and_infinity():
+    @appyc.jit(strict=True, fastmath=True)
+    def smallest_and_count(x):
+        best, count = np.inf, 0
+        for v in x:
+            if not np.isnan(v):
+                count += 1
+                best = min(best, v)
+        return best == np.inf, count, x[~np.isnan(x)].sum()
+
+    assert smallest_and_count(np.array([np.nan, 2.0, np.nan, 1.0])) == (False, 2, 3.0)
+    assert smallest_and_count(np.full(9, np.nan)) == (True, 0, 0.0)
+
+
 def test_jit_of_a_jitted_function_takes_the_new_options():
     again = appyc.jit(SCALE, target="python")
     assert again.options.target == "python"

@@ -49,9 +49,16 @@ _FLAGS = (
     "--param=max-rtl-if-conversion-unpredictable-cost=40",  # ten instructions take less time than half a misprediction
     "-w",  # a user can do nothing about a warning for generated code
 )
-_FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nostartfiles")
-"""With -ffast-math compilers link start-up code into a library that makes the whole process, its
-other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
+_FAST_MATH = (
+    "-ffast-math",
+    "-fno-finite-math-only",
+    "-ffp-contract=fast",
+    "-ftree-slp-vectorize",
+    "-nostartfiles",
+)
+"""NaN and infinity, with which minima begin, stay what they are. With -ffast-math compilers link start-up code into a
+library that makes the whole process, its other libraries too, flush subnormal numbers to zero; kernels need no
+start-up code at all."""
 _FLAGS_FOR = {
     MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
     SINES_AND_COSINES: ("-fdisable-tree-sincos",),
