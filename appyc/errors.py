@@ -92,6 +92,10 @@ class UnsupportedError(CompileError):
     code = "U001"
 
 
+class PickedArrayError(UnsupportedError):
+    """An array of a tuple is picked at run time. A list of arrays may be `TupleKind.ARRAYS` instead."""
+
+
 class LibraryCallError(UnsupportedError):
     """A call that only a library can answer. Outside annotated loops it is made from Python, between
     parts that are compiled, and is no error."""

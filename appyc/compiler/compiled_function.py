@@ -30,7 +30,15 @@ from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Version
 from appyc.compiler.waiting import SHORT_CALL, CallForecast
-from appyc.errors import CompileError, DependenceError, InternalError, LeftToPython, Loc, ToolchainError
+from appyc.errors import (
+    CompileError,
+    DependenceError,
+    InternalError,
+    LeftToPython,
+    Loc,
+    PickedArrayError,
+    ToolchainError,
+)
 from appyc.frontend.source import Source
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
@@ -118,6 +126,9 @@ class CompiledFunction(Specialisations[R]):
         except (CompileError, InternalError, ToolchainError) as error:
             refused = error
         if refused is not None:  # outside of the handler: what a call in Python raises has no context
+            if isinstance(refused, PickedArrayError) and not self._parameters.picks_arrays:
+                self._parameters.picks_arrays = True
+                return self._call(*args, **keywords)
             return self._refuse(refused, args, keywords)
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         race = self._race(wanted, kind, named)

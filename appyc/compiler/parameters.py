@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any, cast
 
+import numpy as np
+
 from appyc.errors import UnsupportedError
 from appyc.frontend.source import Source
 from appyc.runtime.dispatch import LONGEST_LIST
-from appyc.runtime.signature import list_type
+from appyc.runtime.signature import arrays_type, list_type
 
 FEW_TUPLES = 8
 """A list of so many tuples is a tuple, loops over which are unrolled."""
@@ -42,6 +44,8 @@ class Parameters:
             p.default for p in found.values() if self.are_positional and p.default is not p.empty
         )
         """Default values for the dispatcher; () where some cannot be given by position."""
+        self.picks_arrays = False
+        """Whether arrays of lists are picked at run time, so that these are no tuples."""
         self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
         self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 
@@ -79,6 +83,8 @@ class Parameters:
         """Whether a short list is no tuple: one of numbers of one type, of more than a few tuples of such, or of
         numbers of several types that are picked at run time."""
         types = {type(item) for item in items}
+        if types == {np.ndarray}:
+            return self.picks_arrays and arrays_type(items) is not None
         if types == {tuple} and len(items) <= FEW_TUPLES:
             return False
         if len(types) == 1:

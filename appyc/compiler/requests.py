@@ -12,7 +12,7 @@ from appyc.frontend.access import python_function
 from appyc.frontend.library.generator_state import kind_of_all
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind, leaves, writeable
 from appyc.ir.types import ArrayType
-from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
+from appyc.runtime.signature import BYTES, TEXT, arrays_type, list_type, typeof
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,8 @@ class Request:
             value = named[name]
             if isinstance(value, list | str | bytes):
                 first = next(iter(value), None)
-                sizes += len(value) * (len(first) if isinstance(first, list | tuple) else 1)
+                size = first.size if isinstance(first, np.ndarray) else 1
+                sizes += len(value) * (len(first) if isinstance(first, list | tuple) else size)
         return sizes
 
     @property
@@ -97,7 +98,7 @@ def request(
         ):
             objects[name] = value
             types[name] = NoneArg(value if type(value) is str else None)
-        elif type(value) is list and (listed := list_type(value)) is not None:
+        elif type(value) is list and (listed := list_type(value) or arrays_type(value)) is not None:
             types[name] = listed
         else:
             try:

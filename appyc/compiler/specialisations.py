@@ -25,6 +25,7 @@ from appyc.errors import (
     CompileError,
     InternalError,
     Loc,
+    PickedArrayError,
     ReadOnlyArguments,
     ToolchainError,
     TypeInferenceError,
@@ -202,7 +203,12 @@ class Specialisations(Entry, Generic[R]):
             made = make_version(Job(self.py_func, self._text(), wanted, self.options, add, self._on_defect))
             version = made if made is not None else self._defective(wanted)
         except (UnsupportedError, TypeInferenceError) as error:
-            if not may_split or (isinstance(error, TypeInferenceError) and not self._takes_any_object()):
+            is_retried = isinstance(error, PickedArrayError) and not self._parameters.picks_arrays
+            if (
+                is_retried
+                or not may_split
+                or (isinstance(error, TypeInferenceError) and not self._takes_any_object())
+            ):
                 raise
             version = self._split(wanted, error)
         if version.kernel is not None:

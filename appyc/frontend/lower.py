@@ -264,10 +264,12 @@ def _parameter(
                     return vals.TupleValue(items, names=arg.names, made_by=arg.made_by)
                 case TupleKind.TUPLES:
                     return columns_of(scope, name, params[first:], loc)
-                case TupleKind.ROWS | TupleKind.ROWS_OF_TUPLES:
-                    starts = vals.ArrayRef(params[-1])
+                case TupleKind.ROWS | TupleKind.ROWS_OF_TUPLES | TupleKind.ARRAYS:
+                    of_tuples, of_arrays = (
+                        arg.kind is k for k in (TupleKind.ROWS_OF_TUPLES, TupleKind.ARRAYS)
+                    )
                     columns = vals.TupleValue(items[:-1])
-                    return vals.ListRows(columns, starts, of_tuples=arg.kind is TupleKind.ROWS_OF_TUPLES)
+                    return vals.ListRows(columns, vals.ArrayRef(params[-1]), of_tuples, of_arrays)
         case NoneArg():
             return vals.Opaque(None)
         case ObjectArg():

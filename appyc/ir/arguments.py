@@ -27,13 +27,14 @@ class ScalarArg:
 
 class TupleKind(Enum):
     """The Python type that a tuple of parameters represents. Lists are read-only: there is an array of the
-    values that their tuples have at each position, and for a list of lists one more array with the start of
-    each row and the end of the last."""
+    values that their tuples have at each position, or of the elements of arrays, and of their lengths along each axis;
+    for a list of lists or arrays there is one more with the start of each row and the end of the last."""
 
     TUPLE = "tuple"
     TUPLES = "list of tuples"
     ROWS = "list of lists"
     ROWS_OF_TUPLES = "list of lists of tuples"
+    ARRAYS = "list of arrays"
 
 
 @dataclass(frozen=True, slots=True)

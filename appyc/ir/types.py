@@ -70,12 +70,14 @@ class Layout(Enum):
 
 class Container(Enum):
     """The Python type of an array parameter. LIST: a list of Python numbers, whose items a call copies to an
-    array. BYTES: a bytes object, which is read in place. TEXT: the code points of a str."""
+    array. BYTES: a bytes object, which is read in place. TEXT: the code points of a str. ARRAYS: a list of arrays,
+    whose elements a call copies to one array."""
 
     ARRAY = "array"
     LIST = "list"
     BYTES = "bytes"
     TEXT = "text"
+    ARRAYS = "arrays"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class ArrayType:
 
     @property
     def is_list(self) -> bool:
-        return self.container is not Container.ARRAY
+        return self.container not in (Container.ARRAY, Container.ARRAYS)
 
     def __str__(self) -> str:
         dims = ",".join(":" * self.ndim)

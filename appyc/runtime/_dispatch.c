@@ -329,7 +329,8 @@ static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const
         OWNED PyObject *captured = PyTuple_GET_SIZE(s->captures) ? captured_values(s) : Py_NewRef(s->captures);
         int fits = captured && fill(s, &next, args, count, frame, leaves, &leaf, typed)
                    && fill(s, &next, &PyTuple_GET_ITEM(captured, 0), PyTuple_GET_SIZE(captured), frame, leaves, &leaf, 0);
-        fits = fits && (!s->lists || lists_are_apart(s, leaves)) && (typed || !s->shares || shares_as_expected(s, frame))
+        fits = fits && (!s->lists || (lists_are_apart(s, leaves) && arrays_are_apart(s, leaves, frame)))
+               && (typed || !s->shares || shares_as_expected(s, frame))
                && (typed || !s->writes || !may_overlap(s, frame));
         if (fits && s->host) {
             if (!(*out = PyObject_Vectorcall(s->host, leaves, (size_t)leaf, NULL)))

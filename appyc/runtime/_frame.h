@@ -7,7 +7,7 @@
 #include "_device.h"
 
 /* Kinds in Kernel.record(). */
-enum { ARRAY, LIST, TEXT, COLUMN, ROWS, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES, LIST_OF_LISTS, LIST_OF_LISTS_OF_TUPLES };
+enum { ARRAY, LIST, TEXT, COLUMN, ROWS, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES, LIST_OF_LISTS, LIST_OF_LISTS_OF_TUPLES, LIST_OF_ARRAYS };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
@@ -173,11 +173,14 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         case LIST_OF_TUPLES:
         case LIST_OF_LISTS:
         case LIST_OF_LISTS_OF_TUPLES:
+        case LIST_OF_ARRAYS:
             fits = PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0;
             for (int k = 0; fits && k < a->count; k++)
                 leaves[(*leaf)++] = value;
             if (fits && a->kind == LIST_OF_TUPLES)
                 fits = fill_columns(a + 1, a->count, value, frame);
+            else if (fits && a->kind == LIST_OF_ARRAYS)
+                fits = fill_arrays(a + 1, a->count, value, frame);
             else if (fits)
                 fits = fill_rows(a + 1, a->count, a->kind == LIST_OF_LISTS ? 0 : a->count - 1, value, frame);
             *next += a->count;

@@ -220,6 +220,46 @@ static int fill_rows(const Argument *columns, int count, int width, PyObject *li
     return fits;
 }
 
+/* The elements of all arrays of a list, one array after another; then the lengths along each axis, and where each array
+ * begins and the last one ends. */
+static int fill_arrays(const Argument *columns, int count, PyObject *list, int64_t *frame)
+{
+    Py_ssize_t rows = PyList_GET_SIZE(list), total = 0;
+    for (int k = 1; k < count; k++)
+        if (!take_column(&columns[k], rows + (k == count - 1), frame))
+            return 0;
+#define NUMBERS(k) ((int64_t *)(intptr_t)frame[columns[k].slot])
+    for (Py_ssize_t i = 0; i < rows; i++) {
+        PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        if (!PyArray_CheckExact(array) || PyArray_NDIM(array) != count - 2 || !PyArray_ISNOTSWAPPED(array)
+            || !PyArray_EquivTypenums(PyArray_TYPE(array), columns[0].type_number))
+            return 0;
+        NUMBERS(count - 1)[i] = total;
+        for (int axis = 0; axis < count - 2; axis++)
+            NUMBERS(1 + axis)[i] = PyArray_DIM(array, axis);
+        total += PyArray_SIZE(array);
+    }
+    NUMBERS(count - 1)[rows] = total;
+#undef NUMBERS
+    int64_t *at = frame + columns[0].slot;
+    at[1] = total;
+    at[2] = (int64_t)PyArray_ITEMSIZE((PyArrayObject *)PyList_GET_ITEM(list, 0));
+    char *to = take_memory(at[1] * at[2], 0);
+    at[0] = (int64_t)(intptr_t)to;
+    for (Py_ssize_t i = 0; to && i < rows; i++) {
+        PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        if (PyArray_IS_C_CONTIGUOUS(array)) {
+            memcpy(to, PyArray_DATA(array), (size_t)PyArray_NBYTES(array));
+        } else {
+            OWNED PyObject *copy = PyArray_SimpleNewFromData(count - 2, PyArray_DIMS(array), columns[0].type_number, to);
+            if (!copy || PyArray_CopyInto((PyArrayObject *)copy, array) < 0)
+                return 0;
+        }
+        to += PyArray_NBYTES(array);
+    }
+    return at[0] != 0;
+}
+
 /* Whether the memory that an argument has in the frame was taken for the call. */
 static int is_copied(const Argument *a, const int64_t *at, PyObject *const *leaves)
 {

@@ -61,6 +61,30 @@ static Range range_of(const Array *array, int written, const Argument *argument)
     return r;
 }
 
+/* Whether no array that the kernel stores into shares bytes with one of a list, whose elements the kernel has copies of. */
+static int arrays_are_apart(const Specialisation *s, PyObject **leaves, const int64_t *frame)
+{
+    for (int i = 0; i < s->argument_count; i++) {
+        const Argument *a = &s->arguments[i];
+        for (int j = 0; a->kind == LIST_OF_ARRAYS && j < s->argument_count; j++) {
+            const Argument *b = &s->arguments[j];
+            Array stored = b->kind == ARRAY && b->written ? array_of(b, frame) : (Array){0};
+            if (!stored.at || is_empty(&stored))
+                continue;
+            Range one = range_of(&stored, 1, b);
+            for (Py_ssize_t k = 0; k < PyList_GET_SIZE(leaves[a->leaf]); k++) {
+                PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(leaves[a->leaf], k);
+                Array item = {(const int64_t *)PyArray_DIMS(array), (const int64_t *)PyArray_STRIDES(array),
+                              PyArray_ITEMSIZE(array), (uintptr_t)PyArray_DATA(array), PyArray_NDIM(array)};
+                Range other = range_of(&item, 0, a);
+                if (!is_empty(&item) && one.lo < other.hi && other.lo < one.hi)
+                    return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 /* Whether two indices may reach the same byte: sorted by stride, each axis must step over
  * all that the smaller ones reach. */
 static int may_meet_itself(const Array *array)

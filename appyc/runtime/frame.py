@@ -155,7 +155,12 @@ HOST_RAISED = -1
 
 _ARRAY, _LIST, _TEXT, _COLUMN, _ROWS, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(9)
 _KINDS = {kind: _TUPLE + number for number, kind in enumerate(TupleKind)}
-_PARTS = {TupleKind.TUPLES: _COLUMN, TupleKind.ROWS: _ROWS, TupleKind.ROWS_OF_TUPLES: _ROWS}
+_PARTS = {
+    TupleKind.TUPLES: _COLUMN,
+    TupleKind.ROWS: _ROWS,
+    TupleKind.ROWS_OF_TUPLES: _ROWS,
+    TupleKind.ARRAYS: _ROWS,
+}
 """The kind of the arrays that represent a list, by what the list contains."""
 
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}

@@ -127,8 +127,8 @@ def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
 
 
 def lists_are_apart(values: Sequence[object], written: frozenset[int]) -> bool:
-    """Whether no list that the function stores into is there twice, as an argument or a row: a change by one name would
-    not be seen by the other."""
+    """Whether no list that the function stores into is there twice, as an argument or a row, and no array that it
+    stores into shares memory with one of a list: a change by one name would not be seen by the other."""
     times: Counter[int] = Counter()
     stored: set[int] = set()
     for number, value in enumerate(values):
@@ -136,4 +136,8 @@ def lists_are_apart(values: Sequence[object], written: frozenset[int]) -> bool:
             own = [id(value), *(map(id, value) if value and type(value[0]) is list else ())]
             times.update(own)
             stored.update(own if number in written else ())
-    return all(times[one] == 1 for one in stored)
+    items = [a for v in values if type(v) is list for a in v if isinstance(a, np.ndarray)]
+    arrays = [values[number] for number in written if items and isinstance(values[number], np.ndarray)]
+    return all(times[one] == 1 for one in stored) and not any(
+        np.may_share_memory(a, b) for a in items for b in arrays
+    )

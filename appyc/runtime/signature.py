@@ -8,7 +8,7 @@ instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_i
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
+from collections.abc import MutableSequence, Sequence
 from enum import Enum
 from typing import Any
 
@@ -85,6 +85,19 @@ def list_type(value: object) -> ArrayType | TupleArg | None:
         columns = (*columns, np.dtype(np.int64))
     items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)
     return TupleArg(tuple(items), kind=kind)
+
+
+def arrays_type(value: Sequence[object]) -> TupleArg | None:
+    """The type of a list of arrays of one element type and number of axes; None for another list."""
+    first = value[0] if value else None
+    if type(first) is not np.ndarray or first.ndim == 0 or first.dtype not in DTYPES:
+        return None
+    for item in value:
+        if type(item) is not np.ndarray or (item.dtype, item.ndim) != (first.dtype, first.ndim):
+            return None
+    elements = ArrayType(DTYPES[first.dtype], 1, readonly=True, container=Container.ARRAYS)
+    integers = ArrayType(DType.INT64, 1, readonly=True, container=Container.LIST)
+    return TupleArg((elements, *(integers,) * (first.ndim + 1)), kind=TupleKind.ARRAYS)
 
 
 def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:

@@ -518,6 +518,38 @@ def test_a_list_that_is_only_read_may_be_there_twice() -> None:
     assert xs == [8, 16, 24]
 
 
+def test_arrays_of_a_list_that_share_memory_with_one_that_is_stored_into() -> None:
+    def added(xs: Any, out: Any, k: Any) -> Any:
+        for i in range(out.shape[0]):
+            out[i] += xs[k][i] + i
+        return out
+
+    compiled: Any = appyc.jit(added, target="cpu", cache=False)
+    for _ in range(3):
+        for given in (0, 1, slice(None), slice(None, None, -1)):
+            xs, ys = ([np.arange(5.0), np.ones(6)] for _ in range(2))
+            out, other = (
+                a[1][1:] if given == 1 else np.zeros(5) if given == 0 else a[0][given] for a in (xs, ys)
+            )
+            assert compiled(xs, out, 1).tolist() == added(ys, other, 1).tolist()
+            assert compiled(xs, out, 0).tolist() == added(ys, other, 0).tolist()
+            assert repr(xs) == repr(ys)
+
+
+def test_arrays_that_are_picked_and_stored_into_or_returned_are_pythons() -> None:
+    def first(xs: Any, k: Any) -> Any:
+        return xs[k]
+
+    def stored(xs: Any, k: Any) -> Any:
+        xs[k][0] = 7.0
+        return xs[0][0]
+
+    for length in (2, 70):
+        xs = [np.zeros(3) for _ in range(length)]
+        assert appyc.jit(first, cache=False)(xs, 1) is xs[1]
+        assert appyc.jit(stored, cache=False)(xs, 0) == xs[0][0] == 7.0
+
+
 def shorter(xs: Any) -> Any:
     xs[1:3] = [7]
     return xs

@@ -189,3 +189,43 @@ def an_order_or_none(n, edges):
             if missing[v] == 0:
                 ready.append(v)
     return order if len(order) == n else []
+
+
+_SERIES = [floats(4 + k % 3, seed=k) for k in range(70)]
+_SERIES[1] = _SERIES[1][::-1]
+
+
+def _squared_distance(x, y):
+    s = 0.0
+    for k in range(min(x.shape[0], y.shape[0])):
+        s += (x[k] - y[k]) ** 2
+    return s
+
+
+@_on(_SERIES)
+@_on(_SERIES[:3])
+@_on([row.astype(np.float32) for row in _SERIES[:3]])
+def arrays_picked_in_a_parallel_loop(xs):
+    n = len(xs)
+    out = np.zeros((n, n))
+    # pragma parallel for
+    for i in range(n):
+        for j in range(i + 1, n):
+            x, y = xs[i], xs[j]
+            out[i, j] = _squared_distance(x, y)
+            out[j, i] = out[i, j]
+    return out
+
+
+@_on([floats(2, 3), floats(3, 2).T, floats(4, 3)], 2)
+@_on([floats(2, 3), floats(3, 2).T, floats(4, 3)], -3)
+@_on([floats(2, 3)], 1)
+@_on([ints(2, 3)] * 65, 64)
+def arrays_picked_at_run_time(xs, k):
+    total = xs[k].sum() + xs[k][-1, 0]
+    while k >= 0:
+        total += xs[k].shape[0] * xs[k][:, 1:].max()
+        k -= 1
+    for i, x in enumerate(xs):
+        total += i * x[0, 0]
+    return total, len(xs), xs[k].copy()

@@ -5,20 +5,23 @@
                                    s += x[v]
 
 A row of numbers is a tensor whose elements are loads from `items`; one of tuples is such a tensor for each of their
-numbers.
+numbers. An array of a list of arrays is a view of `items`.
 
 Does not handle: rows that are stored into, change their lengths, are returned, or compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from appyc.errors import Loc
+from appyc.frontend.arrays.reshaping import linear_position
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import as_tensor, as_value
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, ListRows, Number, Tensor, TupleRow, TupleValue, Value
-from appyc.ir.nodes import Binary, Expr, Load, Var
+from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.types import DType
 
 
@@ -45,8 +48,21 @@ def item_at(scope: Scope, owner: ListRows | TupleRow, at: Expr, loc: Loc) -> Val
     return TupleValue(tuple(as_value(column.at({0: at})) for column in columns))
 
 
+def view_at(scope: Scope, items: Symbol, first: Expr, extents: Sequence[Expr], loc: Loc) -> Tensor:
+    """The array of this shape whose elements stand in C order from `items[first]` on."""
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
+    position = linear_position([Var(axis, loc=loc) for axis in axes], extents, loc)
+    index = Binary("+", first, position, loc=loc)
+    return Tensor(axes, tuple(extents), Load(items, (index,), checked=False, loc=loc), view=True)
+
+
 def _row(scope: Scope, rows: ListRows, at: Expr, loc: Loc) -> Tensor | TupleRow:
     starts = rows.starts.symbol
+    if rows.of_arrays:
+        elements, *shape = (column.symbol for column in rows.columns.items if isinstance(column, ArrayRef))
+        loads = (Load(array, (at,), checked=False, loc=loc) for array in (starts, *shape))
+        first, *extents = (scope.temp("n", load) for load in loads)
+        return view_at(scope, elements, first, extents, loc)
     behind = Binary("+", at, integer(1, loc), loc=loc)
     first = scope.temp("first", Load(starts, (at,), checked=False, loc=loc))
     end = Load(starts, (behind,), checked=False, loc=loc)

@@ -38,7 +38,7 @@ from appyc.frontend.types.numbers import NumberType, PartedTypesError
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_numbers, with_parts
 from appyc.ir.nodes import Assign, Break, Load, Var
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 
 
 def returns_early(function: ast.FunctionDef) -> bool:
@@ -94,6 +94,11 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             raise UnsupportedError("a part of a list cannot be returned", loc, "return np.array of it")
         case vals.ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
+        case vals.Tensor(element=Load(array=array), view=True) if (
+            array.array.container is Container.ARRAYS and not scope.is_inlined
+        ):
+            raise UnsupportedError("this returns an array of a list that is an argument, which is picked at run time",
+                                   loc, "return a copy")  # fmt: skip
         case vals.Tensor(view=True) if not scope.is_inlined:
             view = returned_view(scope, value, loc)
             if view is not None:

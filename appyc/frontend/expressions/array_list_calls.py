@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.reshaping import linear_position
+from appyc.frontend.arrays.list_of_rows import view_at
 from appyc.frontend.arrays.tensors import pinned
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import part_of
@@ -18,7 +18,7 @@ from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT, NumberType
 from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value, dtype_of
-from appyc.ir.nodes import Binary, Compare, Load, Var
+from appyc.ir.nodes import Compare
 from appyc.ir.types import DType
 
 
@@ -73,10 +73,7 @@ def array_in(scope: Scope, values: Sequence[Value], loc: Loc, *, may_be_none: bo
     if may_be_none:
         leave_unless(scope, Compare(">=", first, integer(0, loc), loc=loc), "an item that is None", loc)
     extents = tuple(pinned(scope, "n", n.expr) for n in shape.items if isinstance(n, Number))
-    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
-    position = linear_position([Var(axis, loc=loc) for axis in axes], extents, loc)
-    index = Binary("+", first, position, loc=loc)
-    return Tensor(axes, extents, Load(items.columns[0], (index,), checked=False, loc=loc), view=True)
+    return view_at(scope, items.columns[0], first, extents, loc)
 
 
 def new_array(scope: Scope, node: ast.expr, loc: Loc) -> Value:

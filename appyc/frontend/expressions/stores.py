@@ -35,7 +35,7 @@ from appyc.frontend.types.numbers import NumberType, is_put_into
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir import nodes as ir
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 from appyc.ir.visit import arrays_read, rename, substitute
 
 _OTHER_LENGTH = (
@@ -203,6 +203,9 @@ def stored_element(target: Tensor, loc: Loc) -> ir.Load:
 
 
 def refuse_read_only(array: ir.Symbol, loc: Loc) -> None:
+    if array.array.container is Container.ARRAYS:
+        raise UnsupportedError("this assigns to an array of a list that is an argument, which is picked at run time",
+                               loc, "put the arrays into one")  # fmt: skip
     if array.array.readonly:
         raise LengthError(f"'{array.name}' is read-only, and this assigns to it", loc,
                           "pass an array that may be written, such as a copy of it")  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from appyc.errors import Loc, SubscriptError, UnsupportedError
+from appyc.errors import Loc, PickedArrayError, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import with_axis
@@ -209,7 +209,8 @@ def _tuple_item(
             reason, instead = "it has no name", "give it one"
             if isinstance(base, ast.Name):
                 reason, instead = "its items are no numbers of one kind", "put them into an array"
-            raise UnsupportedError(f"this tuple can be indexed by constants only: {reason}", loc, instead)
+            kind = UnsupportedError if common_array(owner.items) is None else PickedArrayError
+            raise kind(f"this tuple can be indexed by constants only: {reason}", loc, instead)
         return item_of(table, scope.temp("at", expressions.as_index(at, loc)), owner.items[0], loc)
     if not -len(owner.items) <= position < len(owner.items):
         raise SubscriptError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)

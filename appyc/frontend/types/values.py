@@ -218,18 +218,18 @@ class ListSlots:
 
 @dataclass(frozen=True, slots=True)
 class ListRows:
-    """A list of lists of numbers, or of tuples of numbers (`of_tuples`), that is only read: the items of all rows one
-    after another, in an array for each number of an item; and where each row begins in these, and the last ends."""
+    """A list of lists of numbers or tuples (`of_tuples`), or of arrays (`of_arrays`), that is only read: all items, an
+    array for each number; of arrays elements and lengths of axes; and where each row begins and the last ends."""
 
     columns: TupleValue
     starts: ArrayRef
     of_tuples: bool
+    of_arrays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TupleRow:
-    """A list of tuples that is only read: for each number of a tuple a tensor along a row of a `ListRows`, or an array
-    that an inlined function has made for its result."""
+    """A list of tuples: for each number of a tuple a tensor along a row of a `ListRows`, or a result's new array."""
 
     columns: TupleValue
 
