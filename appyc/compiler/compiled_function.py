@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +10,8 @@ from contextlib import suppress
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
-from appyc.compiler.cpu import CpuCompiler
+from appyc.compiler.due_versions import DueVersions
 from appyc.compiler.fallback import (
     CALLS_IN_VAIN,
     LARGE_CALL,
@@ -26,10 +24,8 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.requests import Request
-from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Version
-from appyc.compiler.waiting import SHORT_CALL, CallForecast
 from appyc.errors import (
     CompileError,
     DependenceError,
@@ -59,7 +55,7 @@ _MANY_KINDS = 8
 """Versions that are looked through for one kind of call."""
 
 
-class CompiledFunction(Specialisations[R]):
+class CompiledFunction(DueVersions[R]):
     """A function that is compiled for the types of its arguments, at the first call with them.
 
     `py_func` is the Python function. A call that fits a compiled version is dispatched by
@@ -80,7 +76,6 @@ class CompiledFunction(Specialisations[R]):
     ) -> None:
         super().__init__(fn, options, source, on_loss)
         self._races: dict[tuple[object, ...], Race] = {}
-        self._forecast = CallForecast()
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
@@ -266,16 +261,6 @@ class CompiledFunction(Specialisations[R]):
         run = self.py_func if race.is_pythons_turn else hosted.host
         return self._timed(race, kind, time.perf_counter_ns(), lambda: run(*args, **keywords))
 
-    def _is_due(self, wanted: Request, named: Mapping[str, object]) -> bool:
-        """Whether the call's version exists, or may be compiled now: not beyond the function's budget, unless the call
-        may take Python long, or annotations ask for compiled code."""
-        if self._budget.covers(wanted.kin) or not self._may_race(wanted):
-            return True
-        if self._find(wanted, named) is not None:
-            return True
-        seconds = self._forecast.of_call(self._kept_text, self.py_func, named)
-        return self._budget.runs_are_long if seconds == math.inf else seconds >= SHORT_CALL
-
     def _call_unpaid(
         self, wanted: Request, kind: Kind | None, args: tuple[object, ...], keywords: Mapping[str, object]
     ) -> object:
@@ -313,10 +298,6 @@ class CompiledFunction(Specialisations[R]):
             if race.entry is not None and kind is not None:
                 race.on_win = functools.partial(self.handed.update, {kind: (race.entry, 0)})
         return race
-
-    def _may_race(self, wanted: Request) -> bool:
-        here = wanted.target == "cpu" and self.options.target in ("auto", "cpu") and not self._has_choice()
-        return here and not self.options.strict and not self._seems_marked
 
     def _timed(self, race: Race, kind: Kind, start: int, call: Callable[[], object]) -> object:
         """Times a call in a race, and acts on the outcome."""
@@ -392,35 +373,6 @@ class CompiledFunction(Specialisations[R]):
         self.clear_kernels()
         for ours in reversed(kernels):
             (race.entry if (key, ours) in self._dispatched else self).add(ours)
-
-    def _has_waited(self, wanted: Request, named: Mapping[str, object]) -> bool:
-        """Whether to run the call compiled: its version exists, or is to be compiled now. False while a thread compiles
-        it and the call is short in Python."""
-        if not self._may_race(wanted) or self._part is not None or self._find(wanted, named) is not None:
-            return True
-        return self._compilations.has_waited(
-            wanted.key,
-            lambda: self._version(wanted, named),
-            lambda: self._forecast.of_call(self._kept_text, self.py_func, named) < SHORT_CALL,
-        )
-
-    def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:
-        """Whether a call with these arguments finds compiled code, in memory or on disk. Always on a GPU, or where
-        one may be chosen.
-
-        begins: a thread compiles it otherwise. waits: the call does it.
-        """
-        if waits or self.options.target not in ("auto", "cpu") or self._has_choice():
-            return True
-        wanted = self._request(named := self._given(args, {}))
-        if wanted.target != "cpu" or self._find(wanted, named) is not None:
-            return True
-        if not begins:
-            return CpuCompiler(self.py_func, self._text(), wanted, self.options).is_stored()
-        sizes = sizes_of(named)  # the thread does not hold the arrays
-        return self._compilations.has_waited(
-            wanted.key, lambda: self._version(wanted, sizes), lambda: True, patience=0
-        )
 
     def _add(self, wanted: Request, kernel: Kernel) -> None:
         """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""

@@ -379,23 +379,18 @@ _FEW = 16
 
 def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
     """Whether control may leave the statement by a jump, or the statement cannot be part of a region."""
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in walk(stmt)):
+        return True
     match stmt:
         case ast.Return() | ast.Global() | ast.Nonlocal():
             return True
         case ast.Break() | ast.Continue():
             return not in_loop
         case ast.For() | ast.While():
-            head = stmt.iter if isinstance(stmt, ast.For) else stmt.test
-            inside = any(jumps_out(s, True) for s in stmt.body) or any(
+            return any(jumps_out(s, True) for s in stmt.body) or any(
                 jumps_out(s, in_loop) for s in stmt.orelse
             )
-            return inside or _suspends(head)
         case ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.Match():
             return True
         case _:
-            parts = [p for p in ast.iter_child_nodes(stmt) if isinstance(p, ast.expr | ast.withitem)]
-            return _suspends(*parts) or any(jumps_out(s, in_loop) for block in blocks_of(stmt) for s in block)
-
-
-def _suspends(*nodes: ast.AST) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in walk(*nodes))
+            return any(jumps_out(s, in_loop) for block in blocks_of(stmt) for s in block)

@@ -201,10 +201,10 @@ static PyObject *captured_values(const Specialisation *s)
     return out;
 }
 
-static int are_places(PyObject *places, Py_ssize_t size)
+static int are_locations(PyObject *locations, Py_ssize_t size)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(places); i++) {
-        PyObject *item = PyTuple_GET_ITEM(places, i);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(locations); i++) {
+        PyObject *item = PyTuple_GET_ITEM(locations, i);
         if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != size
             || !(PyCell_Check(PyTuple_GET_ITEM(item, 0)) || PyDict_Check(PyTuple_GET_ITEM(item, 0))
                  || PyFunction_Check(PyTuple_GET_ITEM(item, 0)))) {
@@ -227,7 +227,7 @@ static Specialisation *specialise(PyObject *kernel)
                                    &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
                                    &self->frame_size, &PyTuple_Type, &watched, &PyTuple_Type, &captures,
                                    &checked_kernel, &self->alone, &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
-        || !are_places(watched, 3) || !are_places(captures, 2) || read_arguments(self, arguments) < 0 || read_results(self, results) < 0
+        || !are_locations(watched, 3) || !are_locations(captures, 2) || read_arguments(self, arguments) < 0 || read_results(self, results) < 0
         || read_groups(self, groups) < 0)
         return NULL;
     self->function = (KernelFunction)(uintptr_t)function;

@@ -123,7 +123,7 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
                                    "return its items as a tuple")  # fmt: skip
         case vals.TupleRow() if columns := [c for c in value.columns.items if isinstance(c, vals.ArrayRef)]:
             kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
-            slots = list_of_columns(scope, columns, kinds, True, loc)
+            slots = list_of_columns(scope, columns, kinds, replace(value.columns, items=()), loc)
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case vals.ListRows() | vals.TupleRow():
             raise UnsupportedError(f"{describe(value)} of the caller's cannot be returned", loc,
@@ -287,14 +287,14 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
     slots = value.slots
     columns = [
-        as_tensor(scope, replace(slots, columns=(column,), kinds=(kind,), of_tuples=False), loc)
+        as_tensor(scope, replace(slots, columns=(column,), kinds=(kind,), of_tuples=None), loc)
         for column, kind in zip(slots.columns, slots.kinds, strict=False)  # behind them are flags
     ]
     if not slots.of_tuples and not vals.is_listed(columns[0]):
         raise UnsupportedError("a list of NumPy's numbers is not compiled as the result of a function that is called",
                                loc, "return np.array of it")  # fmt: skip
     arrays = tuple(kept(scope, column, "result", loc) for column in columns)
-    return vals.TupleRow(vals.TupleValue(arrays)) if slots.of_tuples else arrays[0]
+    return vals.TupleRow(replace(slots.of_tuples, items=arrays)) if slots.of_tuples else arrays[0]
 
 
 def final_value(scope: Scope, loc: Loc) -> vals.Value:
