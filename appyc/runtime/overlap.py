@@ -136,7 +136,7 @@ def lists_are_apart(values: Sequence[object], written: frozenset[int]) -> bool:
             own = [id(value), *(map(id, value) if value and type(value[0]) is list else ())]
             times.update(own)
             stored.update(own if number in written else ())
-    items = [a for v in values if type(v) is list for a in v if isinstance(a, np.ndarray)]
+    items = [a for v in values if type(v) is list and v and type(v[0]) is np.ndarray for a in v]
     arrays = [values[number] for number in written if items and isinstance(values[number], np.ndarray)]
     return all(times[one] == 1 for one in stored) and not any(
         np.may_share_memory(a, b) for a in items for b in arrays
