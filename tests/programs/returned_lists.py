@@ -227,3 +227,13 @@ def paths_of_iterations(n, m):
         for i, j in _path(cost[k]):
             sums[k] += cost[k, i, j]
     return sums
+
+
+@PROGRAMS.on(30, targets=("cpu", "threads"))
+def digits_of_iterations(n):
+    sums = np.zeros(n)
+    # pragma parallel for
+    for k in range(n):
+        for d in _digits(k * k):
+            sums[k] += d
+    return sums

@@ -252,7 +252,8 @@ class AccessCollector:
             self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible.get(id(loop), ()), self.state)
         for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, ir.Alloc)):
-            self.state.allocated.pop(made.array, None)
+            if made.kept is None:  # else it is resized where it has been allocated
+                self.state.allocated.pop(made.array, None)
             for axis in range(len(made.shape)):
                 self.state.extents[made.array, axis] = self.affine.unknown(depth)
 
