@@ -45,7 +45,7 @@ class Parameters:
         )
         """Default values for the dispatcher; () where some cannot be given by position."""
         self.picks_arrays = False
-        """Whether arrays of lists are picked at run time, so that these are no tuples."""
+        """Whether arrays of lists and tuples are picked at run time, so that these are lists to compiled code."""
         self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
         self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 
@@ -71,6 +71,9 @@ class Parameters:
         """The arguments as compiled code takes them: short lists of read-only parameters become tuples, unless they are
         lists of numbers that the function does no more with than with any list."""
         lists = {n: v for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST}
+        if self.picks_arrays:
+            tuples = {n: v for n, v in named.items() if type(v) is tuple and arrays_type(v) is not None}
+            named = {**named, **{n: list(v) for n, v in tuples.items()}}
         if not lists:
             return named
         read = self._read_only

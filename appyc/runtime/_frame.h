@@ -174,7 +174,8 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         case LIST_OF_LISTS:
         case LIST_OF_LISTS_OF_TUPLES:
         case LIST_OF_ARRAYS:
-            fits = PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0;
+            fits = (PyList_CheckExact(value) || (a->kind == LIST_OF_ARRAYS && PyTuple_CheckExact(value)))
+                && PySequence_Fast_GET_SIZE(value) > 0;
             for (int k = 0; fits && k < a->count; k++)
                 leaves[(*leaf)++] = value;
             if (fits && a->kind == LIST_OF_TUPLES)

@@ -220,17 +220,17 @@ static int fill_rows(const Argument *columns, int count, int width, PyObject *li
     return fits;
 }
 
-/* The elements of all arrays of a list, one array after another; then the lengths along each axis, and where each array
+/* The elements of all arrays of a list or tuple, one array after another; then the lengths along each axis, and where each array
  * begins and the last one ends. */
 static int fill_arrays(const Argument *columns, int count, PyObject *list, int64_t *frame)
 {
-    Py_ssize_t rows = PyList_GET_SIZE(list), total = 0;
+    Py_ssize_t rows = PySequence_Fast_GET_SIZE(list), total = 0;
     for (int k = 1; k < count; k++)
         if (!take_column(&columns[k], rows + (k == count - 1), frame))
             return 0;
 #define NUMBERS(k) ((int64_t *)(intptr_t)frame[columns[k].slot])
     for (Py_ssize_t i = 0; i < rows; i++) {
-        PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        PyArrayObject *array = (PyArrayObject *)PySequence_Fast_GET_ITEM(list, i);
         if (!PyArray_CheckExact(array) || PyArray_NDIM(array) != count - 2 || !PyArray_ISNOTSWAPPED(array)
             || !PyArray_EquivTypenums(PyArray_TYPE(array), columns[0].type_number))
             return 0;
@@ -243,11 +243,11 @@ static int fill_arrays(const Argument *columns, int count, PyObject *list, int64
 #undef NUMBERS
     int64_t *at = frame + columns[0].slot;
     at[1] = total;
-    at[2] = (int64_t)PyArray_ITEMSIZE((PyArrayObject *)PyList_GET_ITEM(list, 0));
+    at[2] = (int64_t)PyArray_ITEMSIZE((PyArrayObject *)PySequence_Fast_GET_ITEM(list, 0));
     char *to = take_memory(at[1] * at[2], 0);
     at[0] = (int64_t)(intptr_t)to;
     for (Py_ssize_t i = 0; to && i < rows; i++) {
-        PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(list, i);
+        PyArrayObject *array = (PyArrayObject *)PySequence_Fast_GET_ITEM(list, i);
         if (PyArray_IS_C_CONTIGUOUS(array)) {
             memcpy(to, PyArray_DATA(array), (size_t)PyArray_NBYTES(array));
         } else {
@@ -277,7 +277,7 @@ static int compare_numbers(const void *one, const void *other)
 /* How many rows an argument has that are lists themselves. */
 static inline Py_ssize_t list_rows(const Argument *a, PyObject *value)
 {
-    return (a->kind == LIST && a->count == 2) || a->kind == ROWS ? PyList_GET_SIZE(value) : 0;
+    return ((a->kind == LIST && a->count == 2) || a->kind == ROWS) && PyList_Check(value) ? PyList_GET_SIZE(value) : 0;
 }
 
 /* Whether no list that the kernel stores into is there twice, as an argument or as a row. */

@@ -72,8 +72,8 @@ static int arrays_are_apart(const Specialisation *s, PyObject **leaves, const in
             if (!stored.at || is_empty(&stored))
                 continue;
             Range one = range_of(&stored, 1, b);
-            for (Py_ssize_t k = 0; k < PyList_GET_SIZE(leaves[a->leaf]); k++) {
-                PyArrayObject *array = (PyArrayObject *)PyList_GET_ITEM(leaves[a->leaf], k);
+            for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(leaves[a->leaf]); k++) {
+                PyArrayObject *array = (PyArrayObject *)PySequence_Fast_GET_ITEM(leaves[a->leaf], k);
                 Array item = {(const int64_t *)PyArray_DIMS(array), (const int64_t *)PyArray_STRIDES(array),
                               PyArray_ITEMSIZE(array), (uintptr_t)PyArray_DATA(array), PyArray_NDIM(array)};
                 Range other = range_of(&item, 0, a);

@@ -544,8 +544,8 @@ def test_arrays_that_are_picked_and_stored_into_or_returned_are_pythons() -> Non
         xs[k][0] = 7.0
         return xs[0][0]
 
-    for length in (2, 70):
-        xs = [np.zeros(3) for _ in range(length)]
+    for length, kind in ((2, list), (70, list), (2, tuple)):
+        xs = kind(np.zeros(3) for _ in range(length))
         assert appyc.jit(first, cache=False)(xs, 1) is xs[1]
         assert appyc.jit(stored, cache=False)(xs, 0) == xs[0][0] == 7.0
 

@@ -204,6 +204,7 @@ def _squared_distance(x, y):
 
 @_on(_SERIES)
 @_on(_SERIES[:3])
+@_on(tuple(_SERIES[:3]))
 @_on([row.astype(np.float32) for row in _SERIES[:3]])
 def arrays_picked_in_a_parallel_loop(xs):
     n = len(xs)
@@ -219,6 +220,7 @@ def arrays_picked_in_a_parallel_loop(xs):
 
 @_on([floats(2, 3), floats(3, 2).T, floats(4, 3)], 2)
 @_on([floats(2, 3), floats(3, 2).T, floats(4, 3)], -3)
+@_on((floats(2, 3), floats(3, 2).T, floats(4, 3)), 2)
 @_on([floats(2, 3)], 1)
 @_on([ints(2, 3)] * 65, 64)
 def arrays_picked_at_run_time(xs, k):
