@@ -349,13 +349,15 @@ class CompiledFunction(DueVersions[R]):
 
     def _on_fault(self, kernel: Kernel, site: int, words: Sequence[Any], args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
+        bound = dict(zip(self._parameters.signature.parameters, args, strict=True))
         try:
             raise_fault(kernel, site, words)
         except LeftToPython as error:
             self._race_if_in_vain(kernel)
-            return self._left_to(error, args)(*args)
+            function = self._left_to(error, args)
         except DependenceError as error:
-            raise self._explained(error, self._given(tuple(args), {})) from None
+            raise self._explained(error, self._parameters.with_tuples(bound)) from None
+        return call_by_name(self.py_func, bound, function)
 
     def _race_if_in_vain(self, kernel: Kernel) -> None:
         """Takes a kernel from the dispatcher, to race against Python, where it has left many calls to Python."""
@@ -367,7 +369,7 @@ class CompiledFunction(DueVersions[R]):
         if self._left[key] < CALLS_LEFT or (race is not None and race.entry is not None):
             return
         self._left[key] = 0
-        race = self._races[key] = Race(Entry(self._call_compiled, self._on_fault))
+        race = self._races[key] = Race(Entry(*self._entry_of(self._call_compiled)))
         assert race.entry is not None
         kernels = self.kernels
         self.clear_kernels()
@@ -377,15 +379,13 @@ class CompiledFunction(DueVersions[R]):
     def _add(self, wanted: Request, kernel: Kernel) -> None:
         """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""
         on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
-        if not ((on_cpu or kernel.host is not None) and self._parameters.are_positional):
+        if not ((on_cpu or kernel.host is not None) and self._parameters.are_named):
             return
         if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
-            self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))
+            self._races[wanted.key] = Race(Entry(*self._entry_of(self._call_compiled)))
         race = self._races.get(wanted.key)
         if self._may_race(wanted) and wanted.has_lists:
-            entry = Entry(
-                self._call_compiled, self._on_fault, self._parameters.names, self._parameters.defaults
-            )
+            entry = Entry(*self._entry_of(self._call_compiled))
             self._of_lists.setdefault(wanted.key, entry).add(kernel)
             return
         if self._may_race(wanted):

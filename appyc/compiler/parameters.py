@@ -19,7 +19,7 @@ from appyc.runtime.signature import arrays_type, list_type
 FEW_TUPLES = 8
 """A list of so many tuples is a tuple, loops over which are unrolled."""
 
-_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_ANY_NUMBER = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 class Parameters:
@@ -30,29 +30,27 @@ class Parameters:
         self._fn = fn
         self._text = text
         found = self.signature.parameters
-        self.are_positional = {p.kind for p in found.values()} <= {
-            inspect.Parameter.POSITIONAL_ONLY,
-            _POSITIONAL,
-        }
-        """All of them can be given by position, as the dispatcher takes them."""
+        kinds = [p.kind for p in found.values()]
+        defaults = tuple(p.default for p in found.values() if p.default is not p.empty)
+        last = list(found.values())[len(found) - len(defaults) :]
+        self.are_named = all(p.default is not p.empty for p in last) and not _ANY_NUMBER.intersection(kinds)
+        """The dispatcher takes them: each is one value, and the last ones have the defaults."""
         self.names = tuple(
             None if p.kind is inspect.Parameter.POSITIONAL_ONLY else n
             for n, p in found.items()
-            if self.are_positional
+            if self.are_named
         )
-        self.defaults = tuple(
-            p.default for p in found.values() if self.are_positional and p.default is not p.empty
-        )
-        """Default values for the dispatcher; () where some cannot be given by position."""
+        self.defaults = defaults if self.are_named else ()
+        self.keyword_only = kinds.count(inspect.Parameter.KEYWORD_ONLY) if self.are_named else 0
         self.picks_arrays = False
         """Whether arrays of lists and tuples are picked at run time, so that these are lists to compiled code."""
-        self._keywords = {name for name, p in found.items() if p.kind is _POSITIONAL}
+        self._keywords = {name for name in self.names if name is not None}
         self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 
     def bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         """The arguments by parameter name, defaults included. Raises TypeError as a call of the function does."""
         parameters = self.signature.parameters
-        if self.are_positional and len(args) <= len(parameters):
+        if self.are_named and len(args) <= len(parameters) - self.keyword_only:
             given = dict(zip(parameters, args, strict=False))
             if not keywords and len(given) == len(parameters):
                 return given

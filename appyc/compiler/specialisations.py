@@ -74,7 +74,7 @@ class Specialisations(Entry, Generic[R]):
         """source: for a region of a function, whose source cannot be found from its code. on_loss: for functions called
         from a part in Python; it is called where Python turns out to be quicker."""
         self._parameters = Parameters(fn, self._text)
-        super().__init__(self._call, self._on_fault, self._parameters.names, self._parameters.defaults)
+        super().__init__(*self._entry_of(self._call))
         functools.update_wrapper(self, fn)
         self.py_func = fn
         self.options = options
@@ -91,6 +91,11 @@ class Specialisations(Entry, Generic[R]):
         self.beside: CompileError | None = None
         """The reason why the part of the function beside this region runs in Python."""
         self._has_warned = False
+
+    def _entry_of(self, fallback: Callable[..., object]) -> tuple[Any, ...]:
+        """What an entry for the function's calls is made of."""
+        known = self._parameters
+        return fallback, self._on_fault, known.names, known.defaults, known.keyword_only
 
     def _text(self) -> Source:
         return self._part if self._part is not None else read_source(self._snippet)

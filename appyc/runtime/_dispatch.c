@@ -254,6 +254,7 @@ typedef struct {
     LastKind last_kind;
     PyObject *names;            /* of the parameters, None for positional-only ones; () for a function with others */
     PyObject *defaults;         /* of the last parameters */
+    int keyword_only;           /* how many of the last parameters are given by keyword only */
     PyObject *specialisations;  /* a tuple, replaced and never changed, so that a call in flight is safe */
     PyObject *weak_references;
 } Entry;
@@ -397,7 +398,43 @@ static int bind(const Entry *self, PyObject *const *args, Py_ssize_t count, PyOb
     return 1;
 }
 
-static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords);
+/* Whether a kernel has taken these arguments by position; `*out` is the result or NULL with an exception. */
+static int call_kernel(const Entry *self, PyObject *const *args, Py_ssize_t count, PyObject **out)
+{
+    OWNED PyObject *table = Py_NewRef(self->specialisations);
+    int called = 0;
+    for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
+        const Specialisation *s = (Specialisation *)PyTuple_GET_ITEM(table, i);
+        called = s->parameters == count && is_current(s) && try_call(self->on_fault, s, args, count, out, 0);
+    }
+    return called;
+}
+
+/* A call that no kernel has taken. */
+static PyObject *call_otherwise(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    int is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0, called = 0;
+    int is_done = is_positional ? is_done_before(self, args, PyVectorcall_NARGS(flags)) : 0;
+    if (is_done)
+        return is_done < 0 ? NULL : Py_NewRef(Py_None);
+    if (PyDict_GET_SIZE(self->handed) > 0) {
+        OWNED PyObject *handed = Py_NewRef(self->handed);
+        PyObject *out = call_handed((PyObject *)self, handed, &self->last_kind, args, flags, keywords, &called);
+        if (called)
+            return out;
+    }
+    OWNED PyObject *fallback = Py_NewRef(self->fallback);
+    return PyObject_Vectorcall(fallback, args, flags, keywords);
+}
+
+static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    PyObject *out = NULL;
+    int is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
+    if (is_positional && call_kernel(self, args, PyVectorcall_NARGS(flags), &out))
+        return out;
+    return call_otherwise(self, args, flags, keywords);
+}
 
 static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -407,42 +444,19 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
     if (!self->specialisations || !self->handed || !self->names)  /* the garbage collector has cleared it */
         return PyErr_Format(PyExc_ReferenceError, "a compiled function was called after its end");
     Py_ssize_t total = PyTuple_GET_SIZE(self->names);
-    if (total == 0 || count > total || (count == total && named == 0))
+    if (total == 0 || (!self->keyword_only && (count > total || (count == total && named == 0))))
         return call_bound(self, args, flags, keywords);
     if (total > STACK_LEAVES && !(all = PyMem_Malloc((size_t)total * sizeof *all)))
         return PyErr_NoMemory();
-    PyObject *out = bind(self, args, count, keywords, all) ? call_bound(self, all, (size_t)total, NULL)
-                                                           : call_bound(self, args, flags, keywords);
+    PyObject *out = NULL;
+    int is_bound = count <= total - self->keyword_only && bind(self, args, count, keywords, all);
+    if (is_bound && !self->keyword_only)
+        out = call_bound(self, all, (size_t)total, NULL);
+    else if (!is_bound || !call_kernel(self, all, total, &out))
+        out = call_otherwise(self, args, flags, keywords);
     if (all != few)
         PyMem_Free(all);
     return out;
-}
-
-static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords)
-{
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject *out = NULL;
-    OWNED PyObject *table = Py_NewRef(self->specialisations);
-    int called = 0, is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
-    if (is_positional) {
-        for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
-            const Specialisation *s = (Specialisation *)PyTuple_GET_ITEM(table, i);
-            called = s->parameters == count && is_current(s) && try_call(self->on_fault, s, args, count, &out, 0);
-        }
-    }
-    if (called)
-        return out;
-    int is_done = is_positional ? is_done_before(self, args, count) : 0;
-    if (is_done)
-        return is_done < 0 ? NULL : Py_NewRef(Py_None);
-    if (PyDict_GET_SIZE(self->handed) > 0) {
-        OWNED PyObject *handed = Py_NewRef(self->handed);
-        out = call_handed((PyObject *)self, handed, &self->last_kind, args, flags, keywords, &called);
-        if (called)
-            return out;
-    }
-    OWNED PyObject *fallback = Py_NewRef(self->fallback);
-    return PyObject_Vectorcall(fallback, args, flags, keywords);
 }
 
 static PyObject *entry_add(Entry *self, PyObject *kernel)
@@ -496,10 +510,10 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
 
 static int entry_init(Entry *self, PyObject *args, PyObject *keywords)
 {
-    static char *parameters[] = {"fallback", "on_fault", "names", "defaults", NULL};
+    static char *parameters[] = {"fallback", "on_fault", "names", "defaults", "keyword_only", NULL};
     PyObject *fallback, *on_fault, *names = self->names, *defaults = self->defaults;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O!O!:Entry", parameters, &fallback, &on_fault,
-                                     &PyTuple_Type, &names, &PyTuple_Type, &defaults))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O!O!i:Entry", parameters, &fallback, &on_fault,
+                                     &PyTuple_Type, &names, &PyTuple_Type, &defaults, &self->keyword_only))
         return -1;
     if (PyTuple_GET_SIZE(defaults) > PyTuple_GET_SIZE(names)) {
         PyErr_SetString(PyExc_ValueError, "more defaults than names");

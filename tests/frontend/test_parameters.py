@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import appyc
 import appyc.numpy as anp
+from appyc.compiler.compiled_function import CompiledFunction
 from tests.e2e.harness import compare_values
 
 A = np.arange(5.0)
@@ -152,3 +154,42 @@ def test_a_text_of_another_class_is_not_dispatched() -> None:
     function = appyc.jit(cache=False, target="cpu")(_in_metres)
     for unit in (np.str_("mm"), "mm", np.str_("m"), np.str_("mm")):
         compare_values(_in_metres(A, unit), function(A, unit), "result")
+
+
+def _picked(a, *, at=0, times=2):
+    return a[at] * times
+
+
+@pytest.mark.parametrize(
+    ("args", "keywords"),
+    [
+        ((A,), {}),
+        ((A,), {"times": 3}),
+        ((), {"a": A, "at": 1}),
+        ((A, 1), {}),
+        ((A,), {"of": 1}),
+        ((A,), {"at": 99}),
+        ((), {}),
+    ],
+)
+def test_the_dispatcher_takes_parameters_that_are_given_by_keyword_only(args, keywords, monkeypatch) -> None:
+    function = appyc.jit(cache=False, target="cpu", strict=True)(_picked)
+    assert function(A, at=1) == _picked(A, at=1)
+    assert len(function.kernels) == 1
+    try:
+        wanted: object = _picked(*args, **keywords)
+    except (TypeError, IndexError) as error:
+        with pytest.raises(type(error), match=re.escape(str(error)[:20])):
+            function(*args, **keywords)
+    else:
+        monkeypatch.setattr(CompiledFunction, "_call", None)
+        assert function(*args, **keywords) == wanted
+
+
+def test_a_call_with_keywords_is_left_to_python() -> None:
+    def product(n, *, by=1):  # type: ignore[no-untyped-def]
+        return n * by * 4
+
+    function = appyc.jit(cache=False, target="cpu")(product)
+    for n in (3, 2**61, 5):
+        assert function(n, by=2) == n * 8
