@@ -307,3 +307,20 @@ def tuples_beside_arrays(a):
         weights = (weights[2] + 1, 2, weights[0])
     codes = [c + k for c, k in zip(b"abc", range(9))]
     return total, codes, sum(x * y for x, y in zip((a[0], a[1]), a[::-1]))
+
+
+@_on(floats(4, 5))
+@_on(floats(4, 5)[:, ::2])
+@_on(floats(5, 4).T)
+@_on(floats(7))
+def elements_with_their_numbers(a):
+    best, at = -np.inf, -1
+    for i, x in enumerate(a.flat):
+        if x > best:
+            best, at = x, i
+    out = a.copy()
+    total = 0.0
+    for x, k in zip(out.flat, range(9)):
+        total += x * k
+        out *= 0.5
+    return best, at, total, out

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import list_of_rows
-from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, materialise, settled
+from appyc.frontend.arrays.reshaping import ravelled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, is_array, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
@@ -106,6 +107,10 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
             return _reversed(scope, what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
         node = as_tuple(node)
+    if isinstance(node, ast.Attribute) and node.attr == "flat" and isinstance(node.value, ast.Name):
+        owner = expressions.lower_expression(scope, node.value)
+        if is_array(owner):
+            return _over_tensor(scope, ravelled(scope, as_tensor(scope, owner, loc), loc), loc)
     value = bytes_as_tuple(expressions.lower_expression(scope, node), loc)
     if isinstance(value, vals.DictValue):
         return expressions.keys_of(value, loc)
@@ -121,14 +126,18 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
     if isinstance(value, vals.ArrayRef) and value.ndim > 0:
         return _over_array(scope, value, loc)
     if isinstance(value, vals.Tensor) and value.ndim > 0:
-        kept_value = kept(scope, replace(value, python=False), "items", loc)
-        assert isinstance(kept_value, vals.ArrayRef | vals.Tensor), "it has axes"
-        view = replace(as_tensor(scope, kept_value, loc), python=value.python)
-        return Range(integer(0, loc), view.extents[0], 1, lambda var: as_value(view.at({0: var})))
+        return _over_tensor(scope, value, loc)
     raise expressions.refused(
         value, "a loop over", f"a loop cannot run over {describe(value)}", loc,
         "loop over range(...), an array, enumerate(...) or zip(...)",
     )  # fmt: skip
+
+
+def _over_tensor(scope: Scope, value: vals.Tensor, loc: Loc) -> Range:
+    kept_value = kept(scope, replace(value, python=False), "items", loc)
+    assert isinstance(kept_value, vals.ArrayRef | vals.Tensor), "it has axes"
+    view = replace(as_tensor(scope, kept_value, loc), python=value.python)
+    return Range(integer(0, loc), view.extents[0], 1, lambda var: as_value(view.at({0: var})))
 
 
 def _over_array(scope: Scope, value: vals.ArrayRef, loc: Loc) -> Range:
