@@ -138,14 +138,14 @@ class AutoFunction(JitFunction):
         values = {**outer, **closure_of(self.py_func), **named}
         return iterations(self._kept_text.ast.body, values) >= LARGE_CALL
 
-    def _refuse(
+    def _is_left_to_python(
         self,
         error: errors.CompileError | errors.InternalError | errors.ToolchainError,
         args: tuple[object, ...],
         keywords: dict[str, object],
-    ) -> object:
+    ) -> bool:
         if self.options.strict:
-            return super()._refuse(error, args, keywords)
+            return False
         if isinstance(error, errors.ToolchainError) and not self._reasons:
             warnings.warn(f"appyc runs everything in Python: {error}", RuntimeWarning, stacklevel=4)
         loc = errors.Loc(self._snippet.file, self._snippet.first_line)
@@ -155,7 +155,7 @@ class AutoFunction(JitFunction):
             else errors.CompileError(str(error).partition("\n")[0], loc)
         )
         self._leave(self.kind(args, keywords), 0, known)
-        return self.py_func(*args, **keywords)
+        return True
 
     def _run(
         self,

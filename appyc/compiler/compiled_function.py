@@ -124,7 +124,12 @@ class CompiledFunction(DueVersions[R]):
             if isinstance(refused, PickedArrayError) and not self._parameters.picks_arrays:
                 self._parameters.picks_arrays = True
                 return self._call(*args, **keywords)
-            return self._refuse(refused, args, keywords)
+            if not self._is_left_to_python(refused, args, keywords):
+                # An error in the user's program, at the location in the message: appyc's own frames are no help.
+                raise (
+                    refused.with_traceback(None) if isinstance(refused, CompileError) else refused
+                ) from None
+            return self.py_func(*args, **keywords)
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         race = self._race(wanted, kind, named)
         if hosted is not None:
@@ -148,15 +153,14 @@ class CompiledFunction(DueVersions[R]):
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
 
-    def _refuse(
+    def _is_left_to_python(
         self,
         error: CompileError | InternalError | ToolchainError,
         args: tuple[object, ...],
         keywords: dict[str, object],
-    ) -> object:
-        """A call that cannot be compiled. Raises the error: one in the user's program has its location in the message,
-        and appyc's own frames are no help."""
-        raise error.with_traceback(None) if isinstance(error, CompileError) else error
+    ) -> bool:
+        """Whether Python makes a call that cannot be compiled; else the error is raised."""
+        return False
 
     def _is_distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> bool:
         """Whether a call becomes tasks of Dask's."""
