@@ -1,5 +1,7 @@
 """Lists of numbers and of tuples that functions return to functions compiled with them; nothing is left to Python."""
 
+from collections import namedtuple
+
 import numpy as np
 
 from tests.programs.registry import Programs
@@ -237,3 +239,19 @@ def digits_of_iterations(n):
         for d in _digits(k * k):
             sums[k] += d
     return sums
+
+
+Step = namedtuple("Step", "index value")
+
+
+def _steps(xs):
+    return [Step(k, xs[k]) for k in range(xs.shape[0])]
+
+
+@PROGRAMS.on(4)
+def named_tuples_of_helpers(n):
+    steps = _steps(np.arange(n) * 0.5)
+    total = 0.0
+    for step in steps:
+        total += step.index * step.value
+    return total, steps[1].value, steps

@@ -13,6 +13,7 @@ Does not handle: rows that are stored into, change their lengths, are returned, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.reshaping import linear_position
@@ -45,7 +46,7 @@ def item_at(scope: Scope, owner: ListRows | TupleRow, at: Expr, loc: Loc) -> Val
     if isinstance(owner, ListRows):
         return _row(scope, owner, at, loc)
     columns = (as_tensor(scope, column, loc) for column in owner.columns.items)
-    return TupleValue(tuple(as_value(column.at({0: at})) for column in columns))
+    return replace(owner.columns, items=tuple(as_value(column.at({0: at})) for column in columns))
 
 
 def view_at(scope: Scope, items: Symbol, first: Expr, extents: Sequence[Expr], loc: Loc) -> Tensor:

@@ -118,6 +118,7 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case (
             vals.TupleValue(names=(_, *_), made_by="")
             | vals.ListSlots(of_tuples=vals.TupleValue(names=(_, *_), made_by=""))
+            | vals.TupleRow(columns=vals.TupleValue(names=(_, *_), made_by=""))
         ) if not scope.is_inlined:
             raise UnsupportedError("a named tuple of a class that is local to a function cannot be returned", loc,
                                    "return its items as a tuple")  # fmt: skip
