@@ -5,8 +5,8 @@ Numba's, in one process.
 
 The driver is a program that uses the package on small data, `benchmarks/drivers/stumpy_driver.py` for one. It runs
 with the package's `njit` functions in Python, and CALLS calls of each are kept with their arguments and results. Each
-is then made again by Numba and by appyc. `prange` is appyc's, which proves loops parallel. Jitted closures are left out, and
-what a function leaves in arrays that nothing filled differs.
+is then made again by Numba and by appyc. `prange` is appyc's, which proves loops parallel. Jitted closures are left
+out, and what a function leaves in arrays that nothing filled differs.
 """
 
 from __future__ import annotations
