@@ -197,6 +197,9 @@ class AutoFunction(JitFunction):
                 if self.options.strict or not self._drop_pragma(error):
                     raise
                 continue
+            hosted = self._regions.get(wanted.key)
+            if self.options.strict and hosted is not None and not hosted.regions:
+                raise hosted.error
             return version
 
     def _made(self, wanted: Request) -> Version:
