@@ -490,8 +490,21 @@ static PyObject *entry_kernels(Entry *self, void *Py_UNUSED(closure))
     return out;
 }
 
+static PyTypeObject EntryType;
+
+/* Classes of Python's inherit the slots of calls, and not the flags that let callers use them without a tuple of the
+ * arguments and a bound method. */
+static void inherit_flags(PyTypeObject *type)
+{
+    if (type->tp_call == EntryType.tp_call && type->tp_vectorcall_offset == EntryType.tp_vectorcall_offset)
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    if (type->tp_descr_get == EntryType.tp_descr_get)
+        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+}
+
 static PyObject *entry_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(keywords))
 {
+    inherit_flags(type);
     Entry *self = (Entry *)type->tp_alloc(type, 0);
     if (!self)
         return NULL;

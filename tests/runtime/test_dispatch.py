@@ -543,3 +543,28 @@ def test_what_is_asked_before_the_fallback_may_have_done_the_call(entry_type, ad
     assert all(e is entry for e, _ in asked)
     entry.before = None
     assert entry(2) == missed(2)
+
+
+def test_classes_of_pythons_are_called_without_a_tuple_and_a_bound_method() -> None:
+    class Plain(dispatch.Entry):
+        pass
+
+    class Counted(dispatch.Entry):
+        def __call__(self, *args: object) -> object:
+            return "counted", *args
+
+        def __get__(self, instance: object, owner: object = None) -> object:
+            return "found"
+
+    class Owner:
+        plain = Plain(lambda *args: args, None)
+        counted = Counted(lambda *args: args, None)
+
+    vectorcall, method_descriptor = 1 << 11, 1 << 17
+    assert Plain.__flags__ & vectorcall
+    assert Plain.__flags__ & method_descriptor
+    assert not Counted.__flags__ & (vectorcall | method_descriptor)
+    owner = Owner()
+    assert owner.plain(1) == (owner, 1)
+    assert owner.counted == "found"
+    assert vars(Owner)["counted"](1) == ("counted", 1)
