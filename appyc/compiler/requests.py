@@ -120,6 +120,6 @@ def _is_plain_object(value: object) -> bool:
     known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple) or value is None
     if known or any(hasattr(value, a) for a in ("__cuda_array_interface__", "__dlpack__", "__array__")):
         return False
-    return type(value).__module__ != "builtins" and (
-        hasattr(value, "__dict__") or hasattr(value, "__slots__")
-    )
+    # An object whose __dict__ is asked for is slower ever after: the interpreter then makes a dict for it.
+    has_fields = type(value).__dictoffset__ != 0 or hasattr(type(value), "__slots__")
+    return type(value).__module__ != "builtins" and has_fields

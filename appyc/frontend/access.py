@@ -68,7 +68,7 @@ def fetch(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obj
 
 def plain_form(value: object) -> object:
     """NumPy's form of a value of `appyc.numpy`: the computed array, or NumPy's function; other values unchanged."""
-    if hasattr(type(value), "__appyc_plain__") or "__appyc_plain__" in getattr(value, "__dict__", ()):
+    if hasattr(type(value), "__appyc_plain__"):
         found: object = value.__appyc_plain__  # type: ignore[attr-defined]
         return found
     return value

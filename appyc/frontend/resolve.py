@@ -353,6 +353,12 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def _is_computed(obj: object, name: str) -> bool:
     """Whether reading the attribute runs user code: a property, or `__getattr__`."""
+    kind = type(obj)
+    in_class = inspect.getattr_static(kind, name, None)
+    if in_class is None and not (hasattr(kind, "__getattr__") or isinstance(obj, type | ModuleType)):
+        return not hasattr(
+            obj, name
+        )  # a field: a search would ask for `__dict__`, which makes the object slower
     try:
         found = inspect.getattr_static(obj, name)
     except AttributeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from dataclasses import dataclass
 from enum import Enum
@@ -527,3 +528,30 @@ def test_positional_only_and_keyword_only_parameters():
         assert compiled(a, 3.0, low=2, high=1) == 6.0
         with pytest.raises(TypeError):
             compiled(a, k=3.0)
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+@pytest.mark.parametrize("make", [appyc.jit, appyc.autojit])
+def test_the_fields_of_an_object_stay_where_the_interpreter_keeps_them(make):
+    """CPython keeps the fields of an object in the object itself until its `__dict__` is asked for, which makes a dict
+    that is slower: 1.6 times in a Monte Carlo program."""
+
+    class Walker:
+        def __init__(self):
+            self.x, self.steps = 0.5, 4
+
+    def compiled(walker, n):
+        for _ in range(walker.steps * n):
+            walker.x = walker.x * 0.5 + 1
+        return walker.x
+
+    def in_python(walker, n):
+        for _ in range(walker.steps * n):
+            walker.x = walker.x * 0.5 + len(str(n))
+        return walker.x
+
+    for walk in map(make, (compiled, in_python)):
+        for _ in range(8):
+            walker = Walker()
+            walk(walker, 2)
+            assert not any(isinstance(part, dict) for part in gc.get_referents(walker))

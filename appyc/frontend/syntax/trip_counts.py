@@ -161,8 +161,7 @@ class _Estimate:
                 array = self._value(owner)
                 return getattr(array, attr) if isinstance(array, np.ndarray) else None
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
-                fields = getattr(self.values.get(name), "__dict__", {})
-                return fields.get(attr) if isinstance(fields, dict) else None
+                return _field(self.values.get(name), attr)
             case ast.Subscript(value=owner, slice=ast.Constant(value=int(at))):
                 items = self._value(owner)
                 return items[at] if isinstance(items, tuple) and -len(items) <= at < len(items) else None
@@ -233,3 +232,12 @@ def applied(op: ast.operator, left: object, right: object) -> object:
     except (ArithmeticError, ValueError, KeyError):
         return None
     return value if isinstance(value, int | float) and abs(value) < _HUGE else None
+
+
+def _field(value: object, name: str) -> object:
+    """A field of an object, or a name of a module, that is found without running code of the program's. Its `__dict__`
+    is not asked for: the interpreter would make a dict, with which the object is slower ever after."""
+    if isinstance(value, ModuleType):
+        return vars(value).get(name)
+    is_computed = hasattr(type(value), name) or hasattr(type(value), "__getattr__")
+    return None if is_computed else getattr(value, name, None)
