@@ -88,11 +88,10 @@ static int read_arguments(Specialisation *self, PyObject *records)
             self->shares = 1;
         a->leaf = self->leaf_count;
         self->lists |= a->kind == LIST || a->kind == TEXT || a->kind == COLUMN || a->kind == ROWS;
-        if (a->kind < NONE)
-            self->leaves[self->leaf_count++] = a;
         if (a->kind == ARRAY && a->written)
             self->writes = 1;
-        if (a->kind == ARRAY || a->kind == NUMPY_SCALAR) {
+        if (a->kind < NONE) {
+            self->leaves[self->leaf_count++] = a;
             PyArray_Descr *descr = PyArray_DescrFromType(a->type_number);
             if (!descr)
                 return -1;

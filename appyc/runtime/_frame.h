@@ -27,7 +27,7 @@ typedef struct {
     int slot;     /* the first slot in the frame */
     int grouped;  /* ARRAY: it is a member of a group */
     int leaf;     /* which of the leaf arguments it is */
-    int64_t item; /* ARRAY: bytes of an element */
+    int64_t item; /* bytes of an element */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *type;  /* NUMPY_SCALAR, TUPLE: what a value's type must be, of `records`; NULL: none is taken */
     PyObject *text;      /* NONE: the text that a value must be, or None */

@@ -128,7 +128,7 @@ static int move_rows(int type_number, PyObject *value, int axes, const Py_ssize_
 
 static int fill_list(const Argument *a, PyObject *value, int64_t *frame)
 {
-    Py_ssize_t lengths[2], size = (Py_ssize_t)item_size(a->type_number);
+    Py_ssize_t lengths[2], size = (Py_ssize_t)a->item;
     if (axes_of(value, lengths) != a->count)
         return 0;
     int64_t *at = frame + a->slot;
@@ -149,7 +149,7 @@ static int fill_text(const Argument *a, PyObject *value, int64_t *frame)
     if (is_bytes ? !PyBytes_CheckExact(value) : !PyUnicode_CheckExact(value))
         return 0;
     at[1] = is_bytes ? PyBytes_GET_SIZE(value) : PyUnicode_GET_LENGTH(value);
-    at[2] = is_bytes ? 1 : sizeof(Py_UCS4);
+    at[2] = a->item;
     if (is_bytes || PyUnicode_KIND(value) == PyUnicode_4BYTE_KIND) {
         at[0] = (int64_t)(intptr_t)(is_bytes ? (void *)PyBytes_AS_STRING(value) : PyUnicode_DATA(value));
         return 1;
@@ -181,7 +181,7 @@ static char *take_column(const Argument *a, Py_ssize_t length, int64_t *frame)
 {
     int64_t *at = frame + a->slot;
     at[1] = length;
-    at[2] = (int64_t)item_size(a->type_number);
+    at[2] = a->item;
     char *memory = take_memory(at[1] * at[2], 0);
     at[0] = (int64_t)(intptr_t)memory;
     return memory;
@@ -211,11 +211,10 @@ static int fill_rows(const Argument *columns, int count, int width, PyObject *li
         first += fits && i < rows ? PyList_GET_SIZE(PyList_GET_ITEM(list, i)) : 0;
     }
     for (int k = 0; fits && k < count - 1; k++) {
-        size_t size = item_size(columns[k].type_number);
         char *to = take_column(&columns[k], starts[rows], frame);
         fits = to != NULL;
         for (Py_ssize_t i = 0; fits && i < rows; i++)
-            fits = put_column(columns[k].type_number, PyList_GET_ITEM(list, i), k, width, to + size * (size_t)starts[i]);
+            fits = put_column(columns[k].type_number, PyList_GET_ITEM(list, i), k, width, to + columns[k].item * starts[i]);
     }
     return fits;
 }
@@ -225,27 +224,22 @@ static int fill_rows(const Argument *columns, int count, int width, PyObject *li
 static int fill_arrays(const Argument *columns, int count, PyObject *list, int64_t *frame)
 {
     Py_ssize_t rows = PySequence_Fast_GET_SIZE(list), total = 0;
+    int64_t *numbers[NPY_MAXDIMS + 2];
     for (int k = 1; k < count; k++)
-        if (!take_column(&columns[k], rows + (k == count - 1), frame))
+        if (!(numbers[k] = (int64_t *)take_column(&columns[k], rows + (k == count - 1), frame)))
             return 0;
-#define NUMBERS(k) ((int64_t *)(intptr_t)frame[columns[k].slot])
     for (Py_ssize_t i = 0; i < rows; i++) {
         PyArrayObject *array = (PyArrayObject *)PySequence_Fast_GET_ITEM(list, i);
         if (!PyArray_CheckExact(array) || PyArray_NDIM(array) != count - 2 || !PyArray_ISNOTSWAPPED(array)
             || !PyArray_EquivTypenums(PyArray_TYPE(array), columns[0].type_number))
             return 0;
-        NUMBERS(count - 1)[i] = total;
+        numbers[count - 1][i] = total;
         for (int axis = 0; axis < count - 2; axis++)
-            NUMBERS(1 + axis)[i] = PyArray_DIM(array, axis);
+            numbers[1 + axis][i] = PyArray_DIM(array, axis);
         total += PyArray_SIZE(array);
     }
-    NUMBERS(count - 1)[rows] = total;
-#undef NUMBERS
-    int64_t *at = frame + columns[0].slot;
-    at[1] = total;
-    at[2] = (int64_t)PyArray_ITEMSIZE((PyArrayObject *)PySequence_Fast_GET_ITEM(list, 0));
-    char *to = take_memory(at[1] * at[2], 0);
-    at[0] = (int64_t)(intptr_t)to;
+    numbers[count - 1][rows] = total;
+    char *to = take_column(&columns[0], total, frame);
     for (Py_ssize_t i = 0; to && i < rows; i++) {
         PyArrayObject *array = (PyArrayObject *)PySequence_Fast_GET_ITEM(list, i);
         if (PyArray_IS_C_CONTIGUOUS(array)) {
@@ -257,7 +251,7 @@ static int fill_arrays(const Argument *columns, int count, PyObject *list, int64
         }
         to += PyArray_NBYTES(array);
     }
-    return at[0] != 0;
+    return to != NULL;
 }
 
 /* Whether the memory that an argument has in the frame was taken for the call. */
