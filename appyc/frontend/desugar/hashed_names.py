@@ -43,48 +43,42 @@ _METHODS = {
 _OPERATORS = ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor
 
 
-def operation_of(value: ast.expr) -> tuple[str, type[ast.operator], str] | None:
-    """The names and the operator of `a | b`, `a.union(b)` and their like, which are sets if `a` and `b` are; a copy is
-    the union with itself."""
-    match value:
-        case ast.BinOp(ast.Name(id=a), op, ast.Name(id=b)) if isinstance(op, _OPERATORS):
-            return a, type(op), b
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr=method), args=[ast.Name(id=b)]) if (
+def operands_of(node: ast.AST) -> tuple[ast.expr, type[ast.operator], ast.expr] | None:
+    """The operands and the operator of `a | b`, `a.union(b)` and their like, an operation on sets if `a` is a set."""
+    match node:
+        case ast.BinOp(left, op, right) if isinstance(op, _OPERATORS):
+            return left, type(op), right
+        case ast.Call(func=ast.Attribute(value=left, attr=method), args=[right], keywords=[]) if (
             method in _METHODS
         ):
-            return a, _METHODS[method], b
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr="copy"), args=[]):
+            return left, _METHODS[method], right
+        case _:
+            return None
+
+
+def operation_of(node: ast.AST) -> tuple[str, type[ast.operator], str] | None:
+    """The same where both operands are names; a copy is the union with itself."""
+    match node, operands_of(node):
+        case _, (ast.Name(id=a), op, ast.Name(id=b)):
+            return a, op, b
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr="copy"), args=[]), _:
             return a, ast.BitOr, a
         case _:
             return None
 
 
-def operands_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """The operands of an operation, which is one on sets if the first one is a set; None for other expressions."""
-    match node:
-        case ast.BinOp(left, op, right) if isinstance(op, _OPERATORS):
-            return left, right
-        case ast.Call(func=ast.Attribute(value=left, attr=method), args=[right], keywords=[]) if (
-            method in _METHODS
-        ):
-            return left, right
-        case _:
-            return None
-
-
 def is_operation(node: ast.AST) -> bool:
-    """Whether an expression is such an operation if its operands are sets."""
-    is_operator = isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS)
-    return is_operator or (isinstance(node, ast.Call) and operation_of(node) is not None)
+    """Whether an expression is such an operation, of a method with names alone, if its operands are sets."""
+    return operation_of(node) is not None or (isinstance(node, ast.BinOp) and operands_of(node) is not None)
 
 
 def _operands(value: ast.expr) -> set[str]:
     """The names in an operation that stand for sets if it is one on sets; an empty text for what is no set."""
-    if isinstance(value, ast.BinOp) and is_operation(value):
+    if not is_operation(value):
+        return {value.id if isinstance(value, ast.Name) else ""}
+    if isinstance(value, ast.BinOp):
         return _operands(value.left) | _operands(value.right)
-    if isinstance(value, ast.Call) and is_operation(value):
-        return names_in(value)
-    return {value.id if isinstance(value, ast.Name) else ""}
+    return names_in(value)
 
 
 def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:

@@ -27,14 +27,10 @@ from appyc.frontend.syntax.tree import walk
 def with_named_operations(source: Source, kinds: Mapping[str, Kind], value_of: ValueOf) -> Source:
     """The function, in which each operation on sets is assigned to a name; itself if it has none."""
     sets = {name for name, kind in kinds.items() if kind.is_set}
-    makes_sets = any(
-        isinstance(n, ast.expr) and kind_of(n, value_of) == Kind("set") for n in walk(source.ast)
-    )
-    return (
-        rewritten(source, lambda copied: _Named(copied, value_of, sets), operands_of)
-        if makes_sets
-        else source
-    )
+    expressions = (node for node in walk(source.ast) if isinstance(node, ast.expr))
+    if not any(kind_of(node, value_of) == Kind("set") for node in expressions):
+        return source
+    return rewritten(source, lambda copied: _Named(copied, value_of, sets), operands_of)
 
 
 class _Named(Hoisting):
@@ -53,7 +49,8 @@ class _Named(Hoisting):
         """Whether an expression is a set, or an operation on sets."""
         if (operands := operands_of(node)) is None:
             return ast.unparse(node) in self.sets or kind_of(node, self.value_of) == Kind("set")
-        return self._is_set(operands[0]) and (isinstance(node, ast.Call) or self._is_set(operands[1]))
+        left, _, right = operands
+        return self._is_set(left) and (isinstance(node, ast.Call) or self._is_set(right))
 
     def _named(self, node: ast.expr, before: list[ast.stmt]) -> ast.Name:
         """The name of a set, whose operands have names."""
@@ -75,10 +72,10 @@ class _Named(Hoisting):
                 node.args = [self._named(other, before)]
 
     def visit_Assign(self, node: Any) -> list[ast.stmt]:
+        if not (isinstance(node, ast.Assign) and operands_of(node.value) and self._is_set(node.value)):
+            return super().visit_Assign(node)
         before: list[ast.stmt] = []
-        if isinstance(node, ast.Assign) and operands_of(node.value) and self._is_set(node.value):
-            self._name_operands(node.value, before)
-            return [*before, node]
-        return [*before, *super().visit_Assign(node)]
+        self._name_operands(node.value, before)
+        return [*before, node]
 
     visit_Expr = visit_Return = visit_Assign
