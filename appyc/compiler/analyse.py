@@ -103,13 +103,9 @@ def simplified(fn: FunctionType, source: Source, wanted: Request, options: Optio
     objects = wanted.objects
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in wanted.types.items()}
     with defects_of("the front end"):
-        is_on_gpu = options.target in (
-            "gpu",
-            "interpret",
-        )  # a program of one lane is slower than the library's
-        texts_from = (
-            math.inf if options.libraries or options.exact else int(is_on_gpu)
-        )  # `exact`: it rounds otherwise
+        # A program of one lane on a GPU is slower than the library's; with `exact`, a text may round otherwise.
+        is_on_gpu = options.target in ("gpu", "interpret")
+        texts_from = math.inf if options.libraries or options.exact else int(is_on_gpu)
         lowered = lower_function(fn, source, given, typeof_captured, texts_from=texts_from)
     context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)

@@ -265,9 +265,8 @@ def _parameter(
                 case TupleKind.TUPLES:
                     return columns_of(scope, name, params[first:], loc)
                 case TupleKind.ROWS | TupleKind.ROWS_OF_TUPLES | TupleKind.ARRAYS:
-                    of_tuples, of_arrays = (
-                        arg.kind is k for k in (TupleKind.ROWS_OF_TUPLES, TupleKind.ARRAYS)
-                    )
+                    of_tuples = arg.kind is TupleKind.ROWS_OF_TUPLES
+                    of_arrays = arg.kind is TupleKind.ARRAYS
                     columns = vals.TupleValue(items[:-1])
                     return vals.ListRows(columns, vals.ArrayRef(params[-1]), of_tuples, of_arrays)
         case NoneArg():

@@ -176,17 +176,8 @@ def _argument_records(
     tuple's own before its items'. stores: numbers of the parameters that are written, and which ones these are the
     same as."""
     if isinstance(arg, TupleArg):
-        yield (
-            _KINDS[arg.kind],
-            0,
-            len(arg.items),
-            0,
-            False,
-            False,
-            0,
-            0,
-            class_at(arg.made_by) if arg.names else tuple,
-        )
+        made_by = class_at(arg.made_by) if arg.names else tuple
+        yield (_KINDS[arg.kind], 0, len(arg.items), 0, False, False, 0, 0, made_by)
         for item in arg.items:
             for kind, *rest in _argument_records(item, offsets, stores, same):
                 yield (_PARTS.get(arg.kind, kind), *rest)

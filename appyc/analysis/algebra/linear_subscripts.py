@@ -27,8 +27,6 @@ MOST_BOUNDED = 8
 Bounds: TypeAlias = tuple[Sequence[LinearForm[str]], Sequence[LinearForm[str]]]
 """The lower bounds of a name, all of which hold, and its upper bounds."""
 
-_NOTHING: LinearForm[str] = LinearForm({}, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -108,19 +106,16 @@ class Question:
         """Whether a difference that gains so much by each step between the two iterations is positive after the
         first, and no less after more."""
         rates: dict[str, Factors] = {n: rate for n in gap.terms if (rate := self._rate(n)) is not None}
-        rest, gain = (
-            LinearForm({n: f for n, f in gap.terms.items() if n not in rates}, gap.constant),
-            _NOTHING,
-        )
+        rest = LinearForm({n: f for n, f in gap.terms.items() if n not in rates}, gap.constant)
+        gain: LinearForm[str] = LinearForm({}, 0)
         for name, rate in rates.items():
-            if gap.terms.get(name.removesuffix(SECOND), 0) != -gap.terms.get(
-                name.removesuffix(SECOND) + SECOND, 0
-            ):
+            first = name.removesuffix(SECOND)
+            if gap.terms.get(first, 0) != -gap.terms.get(first + SECOND, 0):
                 return False
             if SECOND in name:
                 one = LinearForm({"*".join(rate): 1}, 0) if rate else LinearForm({}, 1)
                 gain = gain.plus(one, gap.terms[name] * self.step)
-        once = rest.plus(gain, 1)
+        once = rest.plus(gain)
         excess = [gain, *(gain.plus(span, -1) for span in spans)]
         return not once.terms and once.constant > 0 and any(not e.terms and e.constant >= 0 for e in excess)
 
