@@ -122,11 +122,8 @@ class AutoFunction(JitFunction):
 
     def _pays(self, args: tuple[object, ...], keywords: dict[str, object]) -> bool:
         """Whether compiling for this call is profitable, by the rule in the module docstring, or no question."""
-        if (
-            self.options.strict
-            or self._seconds > PATIENCE
-            or recorded_in((*args, *keywords.values())) is not None
-        ):
+        recorded = recorded_in((*args, *keywords.values()))
+        if self.options.strict or self._seconds > PATIENCE or recorded is not None:
             return True
         try:
             named = self._parameters.bind(args, keywords)
@@ -138,23 +135,15 @@ class AutoFunction(JitFunction):
         values = {**outer, **closure_of(self.py_func), **named}
         return iterations(self._kept_text.ast.body, values) >= LARGE_CALL
 
-    def _is_left_to_python(
-        self,
-        error: errors.CompileError | errors.InternalError | errors.ToolchainError,
-        args: tuple[object, ...],
-        keywords: dict[str, object],
-    ) -> bool:
+    def _is_left_to_python(self, error: Exception, kind: Kind | None) -> bool:
         if self.options.strict:
             return False
         if isinstance(error, errors.ToolchainError) and not self._reasons:
             warnings.warn(f"appyc runs everything in Python: {error}", RuntimeWarning, stacklevel=4)
-        loc = errors.Loc(self._snippet.file, self._snippet.first_line)
-        known = (
-            error
-            if isinstance(error, errors.CompileError)
-            else errors.CompileError(str(error).partition("\n")[0], loc)
-        )
-        self._leave(self.kind(args, keywords), 0, known)
+        if not isinstance(error, errors.CompileError):
+            loc = errors.Loc(self._snippet.file, self._snippet.first_line)
+            error = errors.CompileError(str(error).partition("\n")[0], loc)
+        self._leave(kind, 0, error)
         return True
 
     def _run(

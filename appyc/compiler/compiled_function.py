@@ -106,7 +106,7 @@ class CompiledFunction(DueVersions[R]):
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         start = time.perf_counter_ns()
-        refused: CompileError | InternalError | ToolchainError | None = None
+        refused: Exception | None = None
         try:
             if self._is_distributed(args, keywords):
                 return self._distributed(args, keywords)
@@ -124,7 +124,7 @@ class CompiledFunction(DueVersions[R]):
             if isinstance(refused, PickedArrayError) and not self._parameters.picks_arrays:
                 self._parameters.picks_arrays = True
                 return self._call(*args, **keywords)
-            if not self._is_left_to_python(refused, args, keywords):
+            if not self._is_left_to_python(refused, self.kind(args, keywords)):
                 # An error in the user's program, at the location in the message: appyc's own frames are no help.
                 raise (
                     refused.with_traceback(None) if isinstance(refused, CompileError) else refused
@@ -153,12 +153,7 @@ class CompiledFunction(DueVersions[R]):
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
 
-    def _is_left_to_python(
-        self,
-        error: CompileError | InternalError | ToolchainError,
-        args: tuple[object, ...],
-        keywords: dict[str, object],
-    ) -> bool:
+    def _is_left_to_python(self, error: Exception, kind: Kind | None) -> bool:
         """Whether Python makes a call that cannot be compiled; else the error is raised."""
         return False
 

@@ -31,21 +31,20 @@ class Parameters:
         self._text = text
         found = self.signature.parameters
         kinds = [p.kind for p in found.values()]
-        defaults = tuple(p.default for p in found.values() if p.default is not p.empty)
-        last = list(found.values())[len(found) - len(defaults) :]
-        self.are_named = all(p.default is not p.empty for p in last) and not _ANY_NUMBER.intersection(kinds)
+        self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
+        last = [*found][len(found) - len(self._defaults) :]
+        self.are_named = last == [*self._defaults] and not _ANY_NUMBER.intersection(kinds)
         """The dispatcher takes them: each is one value, and the last ones have the defaults."""
         self.names = tuple(
             None if p.kind is inspect.Parameter.POSITIONAL_ONLY else n
             for n, p in found.items()
             if self.are_named
         )
-        self.defaults = defaults if self.are_named else ()
+        self.defaults = tuple(self._defaults.values()) if self.are_named else ()
         self.keyword_only = kinds.count(inspect.Parameter.KEYWORD_ONLY) if self.are_named else 0
         self.picks_arrays = False
         """Whether arrays of lists and tuples are picked at run time, so that these are lists to compiled code."""
         self._keywords = {name for name in self.names if name is not None}
-        self._defaults = {name: p.default for name, p in found.items() if p.default is not p.empty}
 
     def bind(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
         """The arguments by parameter name, defaults included. Raises TypeError as a call of the function does."""

@@ -209,11 +209,8 @@ class Specialisations(Entry, Generic[R]):
             version = made if made is not None else self._defective(wanted)
         except (UnsupportedError, TypeInferenceError) as error:
             is_retried = isinstance(error, PickedArrayError) and not self._parameters.picks_arrays
-            if (
-                is_retried
-                or not may_split
-                or (isinstance(error, TypeInferenceError) and not self._takes_any_object())
-            ):
+            is_programs = isinstance(error, TypeInferenceError) and not self._takes_any_object()
+            if is_retried or is_programs or not may_split:
                 raise
             version = self._split(wanted, error)
         if version.kernel is not None:

@@ -193,12 +193,9 @@ def _dispatched(
     if wanted.has_objects or not are_arrays or captured.draws or None in (*watched, *captures):
         return None, dispatcher_of(kernel)
     steps = [step for path in watched if path is not None for step in path]
-    locations = []
-    for path in captures:
-        assert path is not None
-        steps += path[:-1]
-        locations.append(path[-1][:2])
-    return replace(kernel, watched=tuple(steps), captures=tuple(locations)), None
+    found = [path for path in captures if path is not None]
+    steps += [step for path in found for step in path[:-1]]
+    return replace(kernel, watched=tuple(steps), captures=tuple(path[-1][:2] for path in found)), None
 
 
 def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:

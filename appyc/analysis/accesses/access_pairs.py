@@ -65,8 +65,7 @@ class Meetings:
         to isl, which the indices of checked accesses need that may be negative."""
         if self._never_equal(loop, self._as_written(source), self._as_written(sink)):
             return True
-        checked = source.checked or sink.checked
-        return checked and not quickly and self._never_equal(loop, self._linear(source), self._linear(sink))
+        return not quickly and self._never_equal(loop, self._linear(source), self._linear(sink))
 
     def _never_equal(self, loop: For, source: _Subscripts, sink: _Subscripts) -> bool:
         """One answer serves all accesses with these subscripts: a loop may read an element many times."""

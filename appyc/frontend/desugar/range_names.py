@@ -41,11 +41,11 @@ def without_range_names(source: Source, value_of: ValueOf) -> Source:
     inner = names_in(*(n for n in nodes[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)))
     refused = inner | parameter_names(source.ast) | {name for name, others in bound.items() if others}
     ranges = {name: _joined(name, made) for name, made in found.items() if name not in refused}
-    if not ranges and not any(
-        isinstance(n, ast.Compare) and _ranges(n.comparators[-1], value_of) for n in nodes
-    ):
-        return source
-    return rewritten(source, lambda copied: _Ranges(copied, value_of, ranges))
+
+    def is_changed(node: ast.AST) -> object:
+        return ranges or (isinstance(node, ast.Compare) and _ranges(node.comparators[-1], value_of))
+
+    return rewritten(source, lambda copied: _Ranges(copied, value_of, ranges), is_changed)
 
 
 def _ranges(node: ast.expr, value_of: ValueOf) -> list[ast.Call]:
@@ -64,9 +64,8 @@ def _ranges(node: ast.expr, value_of: ValueOf) -> list[ast.Call]:
 def _joined(name: str, ranges: list[ast.Call]) -> ast.Call:
     """The range of a name's variables, or of the one constant that all its ranges have there."""
     parts: list[ast.expr] = []
-    for word, values in zip(
-        ("start", "stop", "step"), zip(*(r.args for r in ranges), strict=True), strict=True
-    ):
+    for number, word in enumerate(("start", "stop", "step")):
+        values = [r.args[number] for r in ranges]
         (same, *others) = {ast.unparse(v) for v in values}
         is_constant = not others and same.removeprefix("-").isdecimal()
         parts.append(values[0] if is_constant else read(part_of(name, word)))

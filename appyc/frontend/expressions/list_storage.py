@@ -52,9 +52,8 @@ def list_value(scope: Scope, value: vals.ArrayRef, loc: Loc) -> vals.ListSlots:
 def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> vals.ListSlots:
     """A list of tuples that is a parameter, which is only read."""
     kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
-    scope.lists[name] = slots = list_of_columns(
-        scope, [*map(vals.ArrayRef, columns)], kinds, vals.TupleValue(()), loc
-    )
+    arrays = [*map(vals.ArrayRef, columns)]
+    scope.lists[name] = slots = list_of_columns(scope, arrays, kinds, vals.TupleValue(()), loc)
     return slots
 
 
