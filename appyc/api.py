@@ -65,7 +65,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         named = self._given(args, keywords)
         wanted = self._request({n: stand_in(v) for n, v in named.items()}, "cpu")
         known = self._of_chunks.get(wanted.key)
-        if known is None or not Captured(self.py_func, known.analysed.outside, wanted.objects).still_holds(
+        if known is None or not Captured(self.py_func, known.analysed.outside, wanted.typeless).still_holds(
             named
         ):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
@@ -133,7 +133,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         wanted = self._request(named)
         analysed = self._analyse(wanted)
         return second_look(
-            error, analysed, Captured(self.py_func, analysed.outside, wanted.objects).values(named)
+            error, analysed, Captured(self.py_func, analysed.outside, wanted.typeless).values(named)
         )
 
     def compile(self, *args: object, target: str | None = None, **keywords: object) -> Any:

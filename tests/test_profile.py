@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,18 @@ def test_sums_and_nests_are_timed_too(two_threads):
         (flat,) = total.profile(np.ones((300, 400))).times  # a nest over all of its memory is one loop
     assert (nest.runs, nest.iterations, nest.shared) == (1, 300, 1)
     assert (flat.runs, flat.iterations, flat.shared) == (1, 300 * 400, 1)
+
+
+def test_a_text_and_an_object_may_be_arguments(two_threads):
+    @appyc.jit(cache=False)
+    def total(a, mode, given):
+        out = 0.0
+        for i in range(len(a)):
+            out += a[i] * given.scale if mode == "scaled" else a[i]
+        return out
+
+    (loop,) = total.profile(np.ones(500), "scaled", SimpleNamespace(scale=2.0)).times
+    assert loop.iterations == 500
 
 
 def test_what_the_call_raises_is_raised(two_threads):

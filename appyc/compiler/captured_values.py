@@ -58,10 +58,7 @@ class Captured:
         return (*self._given(named), *captured)
 
     def _given(self, named: Mapping[str, object]) -> Iterator[object]:
-        return (
-            None if name in self.objects and type(value) is not str else value
-            for name, value in named.items()
-        )
+        return (None if name in self.objects else value for name, value in named.items())
 
     def drawing(
         self, values: tuple[object, ...], named: Mapping[str, object]

@@ -55,7 +55,7 @@ class DeviceChoice:
             return None
         analysed, forecaster = known
         values = flat_values(
-            analysed.arguments, Captured(self.fn, analysed.outside, wanted.objects).values(named)
+            analysed.arguments, Captured(self.fn, analysed.outside, wanted.typeless).values(named)
         )
         return forecaster.forecast(values, machine_rates.current(), gpu_numbers(), get_num_threads())
 

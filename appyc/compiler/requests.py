@@ -33,9 +33,9 @@ class Request:
         return (self.target, tuple(self.types.values()), objects)
 
     @property
-    def has_objects(self) -> bool:
-        """Whether arguments are objects that the types do not tell."""
-        return any(type(value) is not str for value in self.objects.values())
+    def typeless(self) -> frozenset[str]:
+        """The names of objects that the types do not tell, of which the code takes fields only."""
+        return frozenset(name for name, value in self.objects.items() if type(value) is not str)
 
     @property
     def has_lists(self) -> bool:

@@ -104,7 +104,7 @@ def _cpu_version(job: Job) -> Version | None:
         return None
     face = usual.kernel.interface
 
-    captured = Captured(fn, usual.outside, wanted.objects.keys())
+    captured = Captured(fn, usual.outside, wanted.typeless)
     usual_kernel, of_captures = _dispatched(usual.kernel, captured, wanted)
 
     def add(kernel: Kernel) -> None:
@@ -190,7 +190,7 @@ def _dispatched(
     watched = [_watched(captured.fn, path, value) for path, value in outside.watched]
     captures = [_watched(captured.fn, path, None) for path in outside.captures]
     are_arrays = all(isinstance(t, ArrayType) and not t.is_list for t in outside.capture_types)
-    if wanted.has_objects or not are_arrays or captured.draws or None in (*watched, *captures):
+    if wanted.typeless or not are_arrays or captured.draws or None in (*watched, *captures):
         return None, dispatcher_of(kernel)
     steps = [step for path in watched if path is not None for step in path]
     found = [path for path in captures if path is not None]
@@ -296,7 +296,7 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
-    captured = Captured(fn, analysed.outside, wanted.objects.keys())
+    captured = Captured(fn, analysed.outside, wanted.typeless)
 
     def run(named: Mapping[str, object]) -> object:
         values = captured.values(named)

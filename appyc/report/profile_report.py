@@ -15,9 +15,9 @@ from appyc.c_gen.profiled_loops import TABLE, Row
 from appyc.c_gen.text.c_helpers import team_text
 from appyc.c_gen.translation_units import File
 from appyc.compiler.analyse import Analysed, analyse
+from appyc.compiler.captured_values import Captured
 from appyc.compiler.requests import Request
 from appyc.errors import LeftToPython
-from appyc.frontend.access import fetch
 from appyc.frontend.source import Source
 from appyc.ir.nodes import For
 from appyc.options import Options
@@ -43,7 +43,7 @@ def profiled(
         raise ValueError(f"profile() times code for the CPU, and this call is for {wanted.target!r}")
     analysed = analyse(fn, source, wanted, options)
     found = report(analysed, source, wanted.target)
-    timed = _profile(fn, analysed, named, wanted.objects)
+    timed = _profile(analysed, Captured(fn, analysed.outside, wanted.typeless).values(named))
     if timed is None:
         return found
     rows, seconds = timed
@@ -68,9 +68,7 @@ def _loop_time(loop: For, row: Row, threads: int) -> LoopTime:
     )
 
 
-def _profile(
-    fn: FunctionType, analysed: Analysed, named: Mapping[str, object], objects: Mapping[str, object]
-) -> tuple[list[tuple[For, Row]], float] | None:
+def _profile(analysed: Analysed, values: tuple[object, ...]) -> tuple[list[tuple[For, Row]], float] | None:
     """The predicted and measured times of each loop that threads may share, and the seconds of the whole run.
 
     Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
@@ -79,15 +77,13 @@ def _profile(
     options = analysed.context.options
     module = generate(analysed.for_c(), options, profile=True, vector_functions=analysed.vector_functions)
     interface = describe(analysed.function, analysed.arguments, module.faults)
-    given = [None if name in objects else value for name, value in named.items()]
-    given += [fetch(fn, path, named) for path in analysed.outside.captures]
     machine_rates.ensure_measured()
     with workspace() as folder:
         kernel = _kernel(module, Path(folder, "profile.so"), interface, options)
     table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
     if module.profiled:
         table = type(table).in_dll(kernel.owner, TABLE)  # type: ignore[arg-type]
-    calls = CopiedCalls(tuple(given), {}, time.perf_counter, lambda: None)
+    calls = CopiedCalls(values, {}, time.perf_counter, lambda: None)
 
     def run(*values: object) -> object:
         return invoke(kernel, values)
