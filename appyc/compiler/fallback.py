@@ -157,9 +157,8 @@ class Hosted(Generic[R]):
     @property
     def is_hopeless(self) -> bool:
         """Whether nothing was compiled, in the regions that were called either."""
-        return self.host is None or (
-            self.is_vain and all(r.is_hopeless for r in self.regions if r.was_called)
-        )
+        called = (r for r in self.regions if r.was_called)
+        return self.host is None or (self.is_vain and all(r.is_hopeless for r in called))
 
     def race_again(self, kind: Kind | None) -> None:
         """Lets the regions show anew what they gain to a kind of calls."""
@@ -181,10 +180,8 @@ def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType
         return None
     nodes = [node for statement in tree.body for node in ast.walk(statement)]
     named = sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
-    called = sum(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for node in nodes
-    )
+    functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = sum(isinstance(func, ast.Name) and func.id == name for func in functions)
     if not called or named > called or any(isinstance(node, ast.Global) for node in nodes):
         return None
     from appyc.frontend.regions import function_of  # noqa: PLC0415  (few functions are recursive)

@@ -69,8 +69,8 @@ class Parameters:
         lists of numbers that the function does no more with than with any list."""
         lists = {n: v for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST}
         if self.picks_arrays:
-            tuples = {n: v for n, v in named.items() if type(v) is tuple and arrays_type(v) is not None}
-            named = {**named, **{n: list(v) for n, v in tuples.items()}}
+            tuples = {n: list(v) for n, v in named.items() if type(v) is tuple and arrays_type(v) is not None}
+            named = {**named, **tuples}
         if not lists:
             return named
         read = self._read_only

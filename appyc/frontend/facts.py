@@ -51,7 +51,7 @@ class Facts:
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
     """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
     lists: dict[str, tuple[TupleValue | None, tuple[NumberType, ...]]] = field(default_factory=dict)
-    """The item types of lists: whether the items are tuples, and the types of their numbers."""
+    """The item types of lists: `of_tuples` as in ListSlots, and the types of their numbers."""
     array_lists: dict[str, int] = field(default_factory=dict)
     """Lists of arrays, and the number of axes of these."""
     none_lists: set[str] = field(default_factory=set)

@@ -14,7 +14,7 @@ from appyc.frontend.desugar.rewriting import Kind, ValueOf
 from appyc.frontend.source import read_source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_assigned, names_behind
-from appyc.frontend.syntax.tree import assigned_names, bindings_of, copied_list, one_by_one, walk
+from appyc.frontend.syntax.tree import assigned_names, bindings_of, blocks_in, copied_list, one_by_one, walk
 
 _MUTATORS = frozenset({
     "sort", "fill", "partition", "resize", "put", "itemset", "shuffle", "copyto", "place", "putmask", "fill_diagonal",
@@ -123,7 +123,7 @@ class ArrayNames:
                 for k, name in enumerate(names)
                 if name in lists and self._group({name}) & set[str]().union(*roots[:k], *roots[k + 1 :])
             }
-        blocks = [block for node in nodes for block in _blocks(node)]
+        blocks = [block for node in nodes for block in blocks_in(node)]
         for name, item, at in put:
             if name in kept and self._roots(item):
                 self.shared.add(self._made_before(item, at, blocks) or item)
@@ -240,8 +240,3 @@ class ArrayNames:
                 return self._roots(item)
             case _:
                 return set()
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    blocks = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
-    yield from (block for block in blocks if isinstance(block, list))

@@ -22,7 +22,7 @@ from appyc.frontend.desugar.building import located
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.tree import names_in, walk
+from appyc.frontend.syntax.tree import blocks_in, names_in, walk
 
 _METHODS = {
     name for kind in (list, dict, set, deque, np.ndarray) for name in dir(kind) if not name.startswith("_")
@@ -38,22 +38,21 @@ def without_bound_methods(source: Source, value_of: ValueOf) -> Source:
 def _bound(function: ast.FunctionDef) -> Iterator[tuple[str, ast.Attribute]]:
     """The names, and the methods that they stand for."""
     nodes = walk(function)
-    inner = names_in(*(n for n in nodes[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)))
+    given = parameter_names(function)
+    refused = given | names_in(*(n for n in nodes[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)))
     names = Counter(n.id for n in nodes if isinstance(n, ast.Name))
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    blocks = (getattr(node, part, None) for node in nodes for part in ("body", "orelse"))
-    for block in (block for block in blocks if isinstance(block, list)):
+    for block in (block for node in nodes for block in blocks_in(node)):
         for position, stmt in enumerate(block):
             match stmt:
                 case ast.Assign(
                     targets=[ast.Name(id=name)],
                     value=ast.Attribute(value=ast.Name(id=owner), attr=method) as value,
-                ) if method in _METHODS and owner in stored | parameter_names(function) and name not in inner:
+                ) if method in _METHODS and owner in stored | given and name not in refused:
                     behind = walk(*block[position + 1 :])
                     calls = [n.func for n in behind if isinstance(n, ast.Call)]
                     called = sum(isinstance(f, ast.Name) and f.id == name for f in calls)
-                    kept = not any(_binds(n, owner) for n in behind)
-                    if kept and names[name] == called + 1 and name not in parameter_names(function):
+                    if names[name] == called + 1 and not any(_binds(n, owner) for n in behind):
                         yield name, value
 
 

@@ -71,6 +71,12 @@ def statements_in(*roots: ast.stmt) -> Iterator[ast.stmt]:
             stack.extend(reversed(getattr(node, name, ())))
 
 
+def blocks_in(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of a statement, handlers apart."""
+    blocks = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+    yield from (block for block in blocks if isinstance(block, list))
+
+
 def may_return(node: ast.stmt) -> bool:
     """Whether the statement contains a return."""
     return not isinstance(node, ast.FunctionDef) and any(
