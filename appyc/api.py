@@ -272,6 +272,10 @@ class SelfTuning(JitFunction):
         self._by_schedule: dict[str, Callable[..., object]] = {"": super().__call__}
         self._tuning = threading.RLock()
 
+    @functools.cached_property
+    def _with_libraries(self) -> JitFunction:
+        return JitFunction(self.py_func, replace(self._inner_options(), libraries=True))
+
     def __call__(self, *args: object, **keywords: object) -> object:
         if not self._is_compiled_here(args, keywords):
             return super().__call__(*args, **keywords)

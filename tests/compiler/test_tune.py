@@ -324,6 +324,18 @@ def test_winners_are_kept_by_size_class(searches, monkeypatch):
     assert len(searches) == 5
 
 
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_call_of_a_tuned_function_may_be_left_to_a_library(searches):
+    @appyc.jit(tune=True)
+    def least(a, b):
+        for k in range(len(a)):
+            b[k] = np.sort(a[k])[0]
+
+    a, b = RANDOM.random((3, 20_000)), np.zeros(3)
+    least(a, b)
+    np.testing.assert_array_equal(b, a.min(axis=1))
+
+
 def test_what_tune_finds_later_functions_use(searches):
     appyc.tune(copied, PLANE, PLANE.copy())
     tuned = appyc.jit(copied, tune=True)
