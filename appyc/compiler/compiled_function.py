@@ -126,9 +126,8 @@ class CompiledFunction(DueVersions[R]):
                 return self._call(*args, **keywords)
             if not self._is_left_to_python(refused, self.kind(args, keywords)):
                 # An error in the user's program, at the location in the message: appyc's own frames are no help.
-                raise (
-                    refused.with_traceback(None) if isinstance(refused, CompileError) else refused
-                ) from None
+                frames = None if isinstance(refused, CompileError) else refused.__traceback__
+                raise refused.with_traceback(frames) from None
             return self.py_func(*args, **keywords)
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         race = self._race(wanted, kind, named)
