@@ -126,7 +126,7 @@ class AutoFunction(JitFunction):
         if self.options.strict or self._seconds > PATIENCE or recorded is not None:
             return True
         try:
-            named = self._parameters.bind(args, keywords)
+            named = self._given(args, keywords)
             if self._is_distributed(args, keywords) or self._find(self._request(named), named) is not None:
                 return True
         except (TypeError, errors.CompileError):

@@ -498,6 +498,19 @@ def test_a_function_whose_parts_cannot_be_compiled_either_runs_whole_in_python()
     assert {limit for _, limit, *_ in grow_automatic.handed.values()} == {0}
 
 
+def test_small_calls_find_what_is_compiled_for_short_lists():
+    def f(a, weights):
+        scale, shift = weights
+        for i in range(len(a)):
+            a[i] = a[i] * scale + shift
+
+    automatic = appyc.autojit(f)
+    for length in (LARGE, 10, 10):
+        automatic(np.zeros(length), [1.0, 2.0])
+    assert is_compiled(automatic)
+    assert "small call" not in automatic.summary()
+
+
 def test_small_calls_parse_the_function_once(monkeypatch):
     def run(task, n):
         out = 0
