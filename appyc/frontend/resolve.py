@@ -359,10 +359,7 @@ def _is_computed(obj: object, name: str) -> bool:
         return not hasattr(
             obj, name
         )  # a field: a search would ask for `__dict__`, which makes the object slower
-    try:
-        found = inspect.getattr_static(obj, name)
-    except AttributeError:
-        return True
+    found = inspect.getattr_static(obj, name, property())
     return isinstance(found, property | functools.cached_property)
 
 
