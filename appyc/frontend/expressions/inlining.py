@@ -16,13 +16,15 @@ from typing import Any, TypeGuard
 
 from appyc.errors import CompileError, Loc, Note, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import AccessPath
+from appyc.frontend.desugar.exchanged_arguments import rest_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.facts import Recursive
+from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
-from appyc.frontend.source import LibraryText, library_text
+from appyc.frontend.source import LibraryText, Source, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
 from appyc.ir.results import path_of
 from appyc.library.table import LIST_LOOPS
@@ -38,7 +40,9 @@ def inline(
     scope: Scope, node: ast.Call, fn: FunctionType, path: AccessPath | None, bound: Opaque | None, loc: Loc
 ) -> Value:
     """Inlines a Python function at a call; gives the call's value."""
-    _note_recursion(scope, fn.__code__, fn.__name__, loc)
+    rest = _rest(scope, fn, node)
+    if rest is None:
+        _note_recursion(scope, fn.__code__, fn.__name__, loc)
     signature = inspect.signature(fn, follow_wrapped=False)
     arguments = bind(scope, node, fn.__name__, signature, bound, loc)
     for name, parameter in signature.parameters.items():
@@ -48,7 +52,7 @@ def inline(
         _depend_on(scope, fn, path)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with nullcontext() if isinstance(scope.source, LibraryText) else _called(fn.__name__, loc):
-        source = scope.callees.known.source_of(fn, scope.source)
+        source = rest or scope.callees.known.source_of(fn, scope.source)
         return _value(scope, Called(fn.__name__, fn.__code__, source, names), arguments, loc)
 
 
@@ -142,6 +146,15 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
     if key in callees.known.called:
         return lower_recursive(scope, called, arguments, loc)
     return scope.lowering.inline(scope, called, arguments, loc)
+
+
+def _rest(scope: Scope, fn: FunctionType, node: ast.Call) -> Source | None:
+    """What a function does in a call of itself, if it does not call itself there once more."""
+    if fn.__code__ != scope.calls[-1] or fn.__code__ in scope.callees.known.called:
+        return None
+    source = scope.callees.known.source_of(fn, scope.source)
+    tree = rest_of(source.ast, node)
+    return None if tree is None else source.part(tree, read_pragmas(source))
 
 
 def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
