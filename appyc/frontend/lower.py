@@ -36,6 +36,7 @@ from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques, without_list_methods
 from appyc.frontend.desugar.tries import without_tries
+from appyc.frontend.desugar.unswitched_loops import with_unswitched_loops
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
@@ -168,7 +169,7 @@ def _without_containers(
         without_list_methods,
     ):
         source = rule(source, names.plain)
-    return source
+    return with_unswitched_loops(source, names.plain)
 
 
 def _zeroed(symbols: Iterable[Symbol], loc: Loc) -> list[Stmt]:
