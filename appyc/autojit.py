@@ -203,10 +203,10 @@ class AutoFunction(JitFunction):
         return frozenset()  # without a decorator, only loops are taken to be worth compiling
 
     def _callee(self, fn: FunctionType) -> JitFunction:
-        return AutoFunction(fn, self.options, on_loss=self._on_regions_loss)
+        return AutoFunction(fn, self._inner_options(), on_loss=self._on_regions_loss)
 
     def _region(self, region: Region) -> JitFunction:
-        found = AutoFunction(region.function, self.options, region.source, self._on_regions_loss)
+        found = AutoFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)
         self._inner.append(found)
         return found
 

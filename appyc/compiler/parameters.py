@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import numbers
@@ -12,7 +13,8 @@ from typing import Any, cast
 import numpy as np
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.source import Source
+from appyc.frontend.access import python_function
+from appyc.frontend.source import Source, read_source
 from appyc.runtime.dispatch import LONGEST_LIST
 from appyc.runtime.signature import arrays_type, list_type
 
@@ -108,8 +110,12 @@ class Parameters:
         """Parameters of whose texts the characters are looked at."""
         from appyc.frontend.syntax.texts_run_over import texts_run_over  # noqa: PLC0415  (few calls have texts)
 
+        def callee(name: str) -> ast.FunctionDef | None:
+            function = python_function(self._fn.__globals__.get(name))
+            return read_source(function).ast if function is not None else None
+
         try:
-            return texts_run_over(self._text().ast)
+            return texts_run_over(self._text().ast, callee)
         except UnsupportedError:
             return frozenset()
 

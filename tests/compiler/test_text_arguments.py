@@ -560,7 +560,16 @@ def densest(s: Any, t: Any) -> Any:
     return both, [occurrences(s[i : i + 3], "A") for i in range(len(s))], occurrences(t, "C")
 
 
-@pytest.mark.parametrize("fn", [aligned, complemented, densest])
+def only_given(s: Any, t: Any) -> Any:
+    """The text is looked at in a callee of a callee, and is given by its name."""
+    return most_of(s, c="A") + occurrences(c="C", part=t)
+
+
+def most_of(text: Any, c: Any, least: Any = 0) -> Any:
+    return max(occurrences(text, c=c), least)
+
+
+@pytest.mark.parametrize("fn", [aligned, complemented, densest, only_given])
 def test_functions_are_given_characters_and_texts(fn: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = appyc.jit(fn, target="cpu", strict=True)
     for args in (("ACGTA", "ANGGA"), ("", "C"), ("N-C", "")):

@@ -184,8 +184,9 @@ class CharacterUses(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
-            case ast.Call(func=ast.Name(id=name), args=args) if name in self.names.nested:
-                for arg, parameter in zip(args, self.names.nested[name], strict=False):
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=words) if name in self.names.nested:
+                by_name = ((word.value, word.arg or "") for word in words)
+                for arg, parameter in (*zip(args, self.names.nested[name], strict=False), *by_name):
                     if self.names.roles.get(parameter):
                         (self._mark_characters if self.names.is_character(arg) else self._mark_text)(arg)
             case ast.Call(func=ast.Name(id="ord"), args=[item], keywords=[]) if self.names.is_character(item):

@@ -38,8 +38,12 @@ def with_nested_helpers(source: Source, texts: frozenset[str], value_of: ValueOf
         helpers = {}
         for node in walk(source.ast):
             match node:
-                case ast.Call(func=ast.Name(id=name) as func, args=args) if name not in tried and any(
-                    names.is_character(a) or names.is_sequence(a) for a in args
+                case ast.Call(func=ast.Name(id=name) as func, args=args, keywords=words) if (
+                    name not in tried
+                    and any(
+                        names.is_character(a) or names.is_sequence(a)
+                        for a in [*args, *(word.value for word in words)]
+                    )
                 ):
                     tried.add(name)
                     if (helper := _helper(func, value_of)) is not None:
@@ -77,13 +81,14 @@ class _Nesting(Rewriter):
     ) -> None:
         super().__init__(function, value_of)
         self.named = {name: self.unused(f"{name}_of") for name in helpers}
+        self.parameters: dict[str, dict[str, str]] = {}
         nested = [part for name, tree in helpers.items() for part in self._nested(name, tree, function)]
         has_text = ast.get_docstring(function, clean=False) is not None
         function.body[has_text:has_text] = nested
 
     def _nested(self, name: str, tree: ast.FunctionDef, at: ast.FunctionDef) -> list[ast.stmt]:
         own = names_assigned(tree.body) | {p.arg for p in parameters_of(tree)}
-        new = {n: self.unused(f"{name}_{n}") for n in sorted(own)}
+        new = self.parameters[name] = {n: self.unused(f"{name}_{n}") for n in sorted(own)}
         for parameter in parameters_of(tree):
             parameter.arg, parameter.annotation = new[parameter.arg], None
         tree.body = renamed(tree.body, new)
@@ -100,5 +105,7 @@ class _Nesting(Rewriter):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in self.named:
+            for word in node.keywords:
+                word.arg = self.parameters[node.func.id].get(word.arg or "", word.arg)
             node.func.id = self.named[node.func.id]
         return node

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from appyc.frontend.syntax.character_names import TEXT, CharacterNames, Role, is_numeral, result_of, use_of
-from appyc.frontend.syntax.tree import bindings_of, parameters_of, walk
+from appyc.frontend.syntax.tree import bindings_of, bound_arguments, parameters_of, walk
 
 
 @dataclass
@@ -190,17 +190,18 @@ def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
 
 def _given(nested: ast.FunctionDef, calls: list[ast.Call]) -> Iterator[tuple[str, list[ast.expr]]]:
     """The parameters of a nested function, each with the arguments that calls give; and what it returns, named as a
-    call. Nothing is known of parameters that keywords may bind."""
-    own = [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == nested.name]
+    call. Nothing is known of parameters that starred arguments may bind."""
+    own = [
+        bound_arguments(nested, c) for c in calls if isinstance(c.func, ast.Name) and c.func.id == nested.name
+    ]
     parameters = [p.arg for p in parameters_of(nested)]
     defaults = dict(zip(reversed(parameters), reversed(nested.args.defaults), strict=False))
-    is_plain = not any(c.keywords or any(isinstance(a, ast.Starred) for a in c.args) for c in own)
-    for at, name in enumerate(parameters):
+    for name in parameters:
         values = [
-            *(c.args[at] for c in own if at < len(c.args)),
-            *([defaults[name]] if name in defaults else []),
+            *(given[name] for given in own if given and name in given),
+            *filter(None, [defaults.get(name)]),
         ]
-        yield name, values if is_plain else []
+        yield name, values if None not in own else []
     returns = [node for node in walk(nested) if isinstance(node, ast.Return)]
     yield result_of(nested.name), [node.value or ast.Constant(None) for node in returns]
 

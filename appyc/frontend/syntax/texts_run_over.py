@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from appyc.frontend.syntax.character_names import iterated, root_of
 from appyc.frontend.syntax.character_roles import bound_by
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import bound_arguments, walk
 
 
-def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are indexed, run over, copied or measured, and whose type is not tested: as arguments, texts are
-    compiled for any characters."""
+def texts_run_over(
+    function: ast.FunctionDef,
+    callee: Callable[[str], ast.FunctionDef | None] = lambda _: None,
+    around: frozenset[str] = frozenset(),
+) -> frozenset[str]:
+    """The names that are indexed, run over, copied or measured, here or in a callee, and whose type is not tested: as
+    arguments, texts are compiled for any characters. callee: the text of the function of a name. around: the
+    callers."""
     tested = {
         node.args[0].id
         for node in walk(function)
@@ -27,7 +32,15 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
         for part in (iterated(node) if node in loops else _looked_at(node, items))
         if isinstance(root := root_of(part), ast.Name)
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
-    return run_over - tested
+    given = {
+        argument.id
+        for node in walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in around
+        if (tree := callee(node.func.id)) is not None
+        for name, argument in (bound_arguments(tree, node) or {}).items()
+        if isinstance(argument, ast.Name) and name in texts_run_over(tree, callee, around | {node.func.id})
+    }
+    return run_over | given - tested
 
 
 def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:

@@ -154,6 +154,14 @@ def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
 
 
+def bound_arguments(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
+    """The arguments of a call by parameter, without defaults; None where starred ones are among them."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(word.arg is None for word in call.keywords):
+        return None
+    names = (parameter.arg for parameter in parameters_of(function))
+    return dict(zip(names, call.args, strict=False)) | {str(word.arg): word.value for word in call.keywords}
+
+
 def loop_locals(function: ast.FunctionDef) -> frozenset[str]:
     """The names that `for` statements alone bind, and that are read in the bodies of these alone."""
     bound: dict[ast.Name, str] = {}
