@@ -524,3 +524,25 @@ def test_small_calls_parse_the_function_once(monkeypatch):
     assert {automatic("a", 3) for _ in range(20)} == {6}
     assert "20 small calls" in automatic.summary()
     assert len(parsed) <= 1
+
+
+@pytest.mark.parametrize("question", ["_is_due", "_has_waited"])
+def test_what_a_call_in_python_raises_makes_it_no_second_time(question, monkeypatch):
+    runs = []
+
+    @appyc.jit(strict=True)
+    def refused(a):
+        # pragma parallel for
+        for i in range(1, len(a)):
+            a[i] = a[i - 1] * a[i - 1]
+
+    def f(a):
+        for _ in range(len(a)):
+            runs.append(1)
+            refused(a)
+
+    automatic = appyc.autojit(f)
+    monkeypatch.setattr(automatic, question, lambda *_: False)
+    with pytest.raises(appyc.DependenceError):
+        automatic(np.zeros(LARGE))
+    assert runs == [1]

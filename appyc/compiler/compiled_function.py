@@ -107,6 +107,7 @@ class CompiledFunction(DueVersions[R]):
             return self.py_func(*args, **keywords)
         start = time.perf_counter_ns()
         refused: Exception | None = None
+        in_python: Callable[[tuple[object, ...], dict[str, object]], object] | None = None
         try:
             if self._is_distributed(args, keywords):
                 return self._distributed(args, keywords)
@@ -114,10 +115,11 @@ class CompiledFunction(DueVersions[R]):
             named = self._parameters.with_tuples(bound)
             wanted = self._request(named)
             if not self._is_due(wanted, named):
-                return self._call_unpaid(wanted, self.kind(args, keywords), args, keywords)
-            if not self._has_waited(wanted, named):
-                return self.py_func(*args, **keywords)
-            wanted, version = self._placed(wanted, named)
+                in_python = functools.partial(self._call_unpaid, wanted, self.kind(args, keywords))
+            elif not self._has_waited(wanted, named):
+                in_python = self._call_in_python
+            else:
+                wanted, version = self._placed(wanted, named)
         except (CompileError, InternalError, ToolchainError) as error:
             refused = error
         if refused is not None:  # outside of the handler: what a call in Python raises has no context
@@ -129,6 +131,8 @@ class CompiledFunction(DueVersions[R]):
                 frames = None if isinstance(refused, CompileError) else refused.__traceback__
                 raise refused.with_traceback(frames) from None
             return self.py_func(*args, **keywords)
+        if in_python is not None:
+            return in_python(args, keywords)
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
         race = self._race(wanted, kind, named)
         if hosted is not None:
@@ -151,6 +155,9 @@ class CompiledFunction(DueVersions[R]):
             race.on_win = functools.partial(self._call_quickly_from_now, kind, wanted, version)
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
+
+    def _call_in_python(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
+        return self.py_func(*args, **keywords)
 
     def _is_left_to_python(self, error: Exception, kind: Kind | None) -> bool:
         """Whether Python makes a call that cannot be compiled; else the error is raised."""
