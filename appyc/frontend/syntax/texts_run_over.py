@@ -40,7 +40,7 @@ def texts_run_over(
         for name, argument in (bound_arguments(tree, node) or {}).items()
         if isinstance(argument, ast.Name) and name in texts_run_over(tree, callee, around | {node.func.id})
     }
-    return run_over | given - tested
+    return (run_over | given) - tested
 
 
 def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
