@@ -112,7 +112,10 @@ class Parameters:
 
         def callee(name: str) -> ast.FunctionDef | None:
             function = python_function(self._fn.__globals__.get(name))
-            return read_source(function).ast if function is not None else None
+            try:
+                return read_source(function).ast if function is not None else None
+            except UnsupportedError:
+                return None  # its text cannot be read: nothing is known of what it does with a text
 
         try:
             return texts_run_over(self._text().ast, callee)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import appyc
+from appyc.compiler.parameters import Parameters
 from appyc.frontend.desugar.characters import with_codes
-from appyc.frontend.source import Source
+from appyc.frontend.source import Source, read_source
 from appyc.frontend.syntax.texts_run_over import texts_run_over
 from tests.compiler.test_list_arguments import outcome
 
@@ -578,6 +579,19 @@ def test_functions_are_given_characters_and_texts(fn: Any, monkeypatch: pytest.M
     assert compiled("ACGTA", "ANGGA") == fn("ACGTA", "ANGGA")
     monkeypatch.setitem(globals(), "score", lambda x, y: 7)
     assert appyc.jit(fn)("ACA", "A") == fn("ACA", "A")
+
+
+def test_a_callee_without_a_text_keeps_no_characters_from_being_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: dict[str, Any] = {}
+    exec("def unreadable(n):\n    return n", made)
+    monkeypatch.setitem(globals(), "unreadable", made["unreadable"])
+
+    def counted(s: Any, n: Any) -> Any:
+        return unreadable(n) + occurrences(s, "A")  # noqa: F821
+
+    assert "s" in Parameters(counted, lambda: read_source(counted)).texts
 
 
 @pytest.mark.parametrize("helper", [lambda c, n=1: c * 2, lambda c: [c], lambda c: {c: 1}])
