@@ -282,6 +282,12 @@ def divided_in_a_loop(a, n):
     return left
 
 
+@PROGRAMS.on(0)  # raises ZeroDivisionError
+@PROGRAMS.on(-4)
+def remainder_of_nothing(n):
+    return 0 % n + 5
+
+
 def _raising(*args):
     return PROGRAMS.on(*args, joined=True)
 

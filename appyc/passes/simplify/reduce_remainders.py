@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import excess, linear_form
+from appyc.ir.raising import divisor_may_be_zero
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
@@ -108,7 +109,7 @@ def _of_constant(
             base = length
     if not isinstance(base, ir.Extent | ir.Var) or not fixed.issuperset(symbols_of(base)):
         return node
-    if value:
+    if value or divisor_may_be_zero(node):
         guards[ir.Guard(at_least(base, max(value + 1, -value)), _WHY, loc=loc)] = None
     return shifted(base, value) if value < 0 else integer(value, loc)
 
