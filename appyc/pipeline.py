@@ -23,11 +23,10 @@ from appyc.analysis.patterns.fill_pattern import overwritten_arguments
 from appyc.analysis.sets.presburger import is_out_of_work
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
 from appyc.ir.gpu_program import GpuProgram
-from appyc.ir.nodes import Callee, Function
+from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.check_bounds import check_bounds
-from appyc.passes.checks.check_calls import check_calls, passes_arrays
 from appyc.passes.checks.check_divisors import check_divisors
 from appyc.passes.checks.check_exact_floats import check_exact_floats
 from appyc.passes.checks.check_in_blocks import check_in_blocks
@@ -233,12 +232,6 @@ FUSE: tuple[Pass, ...] = (
 )
 """For programs over chunked arrays: of ANALYSE, for the reasons given there, what leads to fused nests."""
 
-WITH_CALLS: tuple[Pass, ...] = (
-    check_integer_overflow,  # first, as above
-    check_calls,  # instead of all other passes, none of which models what a callee does to an array
-)
-
-
 FOR_C: tuple[Pass, ...] = (
     jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
     hoist_invariants,  # before lanes are made of the loops; before tests are, which would call again
@@ -286,11 +279,6 @@ def lower_to_gpu(fn: Function, ctx: PassContext) -> GpuProgram:
     return replace(split_kernels(run(fn, FOR_GPU, ctx), ctx), overwritten=overwritten_arguments(fn))
 
 
-def analysis_of(fn: Function) -> tuple[Pass, ...]:
-    """The passes for the optimised version of a function."""
-    return WITH_CALLS if passes_arrays(fn) else ANALYSE
-
-
 PROVE_BOUNDS: tuple[Pass, ...] = (
     assume_no_overflow,  # first: bounds are proven for integers of any size; ANALYSE decides again what traps
     check_bounds,  # for arguments that alias, before `merge_aliases` and ANALYSE: each index is checked in its own view
@@ -303,7 +291,7 @@ UNCHECKED: tuple[Pass, ...] = (
 
 def run_all(fn: Function, passes: tuple[Pass, ...], ctx: PassContext) -> Function:
     """Runs the passes on the callees of a function, then on the function."""
-    callees = tuple(Callee(run(callee.function, passes, ctx)) for callee in fn.callees)
+    callees = tuple(replace(callee, function=run(callee.function, passes, ctx)) for callee in fn.callees)
     return run(replace(fn, callees=callees) if callees else fn, passes, ctx)
 
 
@@ -317,9 +305,7 @@ GROWTH = ((16, 4_000), (4, 12_000))
 """Bounds on code growth, both of which hold: after a pass, the IR may have a multiple of its first number of nodes,
 plus a constant. The second one is the lower for large functions, where compile time comes before a loop's speed."""
 
-NEEDED = frozenset(
-    {check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, check_calls, *FOR_GPU}
-)
+NEEDED = frozenset({check_exact_floats, expand_tensors, trap_overflow, check_integer_overflow, *FOR_GPU})
 """Passes that are never left out: correctness needs them, or the form of IR that later passes accept."""
 
 

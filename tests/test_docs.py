@@ -108,7 +108,6 @@ STAGES = {
     "SIMPLIFY: for all arguments": pipeline.SIMPLIFY,
     "ANALYSE: the usual version": pipeline.ANALYSE,
     "FUSE: programs over chunked arrays": pipeline.FUSE,
-    "WITH_CALLS: functions that hand arrays to functions": pipeline.WITH_CALLS,
     "FOR_C: before C": pipeline.FOR_C,
     "FOR_GPU: before Triton": pipeline.FOR_GPU,
 }

@@ -87,7 +87,7 @@ def generate(
     layout = frame_layout(fn)
     callee_names(module)
     for callee in fn.callees:
-        _emit_callee(module, callee.function)
+        _emit_callee(module, callee.function, callee.library)
     called = [f"static {function.head};" for function in module.functions]
     program = _emit_program(module, layout)
     entry = module.names.fresh(f"kernel_{fn.name}")
@@ -115,7 +115,7 @@ def generate(
     )  # fmt: skip
 
 
-def _emit_callee(module: ModuleContext, fn: ir.Function) -> None:
+def _emit_callee(module: ModuleContext, fn: ir.Function, library: str) -> None:
     """Writes a function that the program calls."""
     resized = resized_parameters(fn)
     ctx = FunctionContext(
@@ -129,7 +129,7 @@ def _emit_callee(module: ModuleContext, fn: ir.Function) -> None:
         for stmt in fn.body:
             emit_statement(ctx, stmt)
 
-    emit_callee(ctx, fn, statements)
+    emit_callee(ctx, fn, library, statements)
 
 
 def _allocated(module: ModuleContext, fn: ir.Function) -> tuple[ir.Symbol, ...]:

@@ -56,8 +56,8 @@ def callee_names(module: ModuleContext) -> None:
         module.callees[callee.function.name] = module.names.fresh(callee.function.name)
 
 
-def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], None]) -> None:
-    """Writes a callee around what `statements` writes."""
+def emit_callee(ctx: FunctionContext, fn: Function, library: str, statements: Callable[[], None]) -> None:
+    """Writes a callee around what `statements` writes. library: as in `Callee`."""
     module = ctx.module
     parameters = ["int64_t *fault", "const int64_t depth"] if has_depth(fn) else []
     for symbol in fn.params:
@@ -77,6 +77,10 @@ def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], Non
         if has_depth(fn):
             with ctx.writer.block("if (__builtin_expect(depth <= 0, 0))"):
                 ctx.fail(Fail("RecursionError", "maximum recursion depth exceeded", loc=fn.loc).site)
+        if library:
+            helper = module.helpers.typed(library, fn.params[0].dtype)
+            given = ", ".join(module.names.of(symbol) for symbol in fn.params)
+            ctx.writer.line(f"if ({helper}({given})) return 0;")
         statements()
         ctx.writer.line(f"result = {expression(ctx, value)};")
 

@@ -88,9 +88,7 @@ def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options)
 
         function, context = as_given(simple.function, simple.context)
         return replace(simple, function=function, context=context)
-    return replace(
-        simple, function=pipeline.run(simple.function, pipeline.analysis_of(simple.function), simple.context)
-    )
+    return replace(simple, function=pipeline.run(simple.function, pipeline.ANALYSE, simple.context))
 
 
 @deep_recursion()
@@ -146,10 +144,10 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
     None where the usual version is as right for them as for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
+    from appyc.ir.array_accesses import passed_arrays  # noqa: PLC0415
     from appyc.passes.simplify.specialise_broadcast import depends_on_units, specialise_broadcast  # noqa: PLC0415
 
-    if passes_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
+    if passed_arrays(analysed.plain.body) or not depends_on_units(analysed.plain, units):
         return None
     context = _context_of(analysed.plain, analysed.context.options)
     function = specialise_broadcast(analysed.plain, context, units)
@@ -162,11 +160,11 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     None where there is no such version: the plain function is right for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
+    from appyc.ir.array_accesses import passed_arrays  # noqa: PLC0415
     from appyc.passes.simplify.merge_aliases import merge_aliases, why_not_shared  # noqa: PLC0415
 
     options = analysed.context.options
-    if passes_arrays(analysed.plain):
+    if passed_arrays(analysed.plain.body):
         return None
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart

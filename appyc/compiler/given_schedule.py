@@ -123,7 +123,7 @@ class _Requests:
         context = deepcopy(self.context)
         context = replace(context, options=context.options.where(target), asked=self.asked)
         function = map_loops(self.function, rule)
-        return pipeline.run(function, pipeline.analysis_of(function), context), context
+        return pipeline.run(function, pipeline.ANALYSE, context), context
 
     def lines(self) -> Mapping[str, Line]:
         """The schedule of the loops by their names in it, as C has them."""

@@ -21,14 +21,17 @@ def is_access(node: ir.Node) -> TypeGuard[AccessNode]:
     return isinstance(node, ir.Load | ir.Store) or (isinstance(node, ir.Update) and node.target.is_array)
 
 
-def is_numbered(node: ir.Node) -> TypeGuard[AccessNode | ir.Alloc]:
-    """Whether the node counts where accesses are numbered: an access, or an `Alloc` that keeps elements."""
-    return is_access(node) or (isinstance(node, ir.Alloc) and node.kept is not None)
+def is_numbered(node: ir.Node) -> TypeGuard[AccessNode | ir.Alloc | ir.View]:
+    """Whether the node counts where accesses are numbered: an access, an `Alloc` that keeps elements, or an array that
+    a call is given."""
+    return (
+        is_access(node) or isinstance(node, ir.View) or (isinstance(node, ir.Alloc) and node.kept is not None)
+    )
 
 
-def numbered(nodes: tuple[ir.Node, ...]) -> list[AccessNode | ir.Alloc]:
+def numbered(nodes: tuple[ir.Node, ...]) -> list[AccessNode | ir.Alloc | ir.View]:
     """The nodes that count where accesses are numbered, in that order."""
-    out: list[AccessNode | ir.Alloc] = []
+    out: list[AccessNode | ir.Alloc | ir.View] = []
 
     def note(node: ir.Node) -> ir.Node:
         if is_numbered(node):
@@ -50,7 +53,7 @@ def by_number(new: Callable[[int, AccessNode], ir.Node | tuple[ir.Node, ...]]) -
     return rule
 
 
-def array_of(access: AccessNode | ir.Alloc) -> ir.Symbol:
+def array_of(access: AccessNode | ir.Alloc | ir.View) -> ir.Symbol:
     return access.target if isinstance(access, ir.Update) else access.array
 
 
@@ -71,6 +74,11 @@ def redirected(access: AccessNode, array: ir.Symbol, index: tuple[ir.Expr, ...])
     if isinstance(access, ir.Update):
         return replace(access, target=array, index=index)
     return replace(access, array=array, index=index)
+
+
+def touches(node: ir.Node, array: ir.Symbol) -> bool:
+    """Whether the node itself accesses, resizes or passes on an array."""
+    return is_numbered(node) and array_of(node) == array
 
 
 def is_access_to(node: ir.Node, array: ir.Symbol) -> TypeGuard[AccessNode]:
@@ -134,3 +142,8 @@ def accesses_in(nodes: ir.Node | Iterable[ir.Node]) -> Iterator[tuple[ir.Symbol,
     for node in walk(nodes):
         if is_access(node):
             yield array_of(node), node.index, not isinstance(node, ir.Load)
+
+
+def passed_arrays(nodes: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
+    """The arrays that calls are given, of which any element may be read or stored into."""
+    return {n.array for n in walk(nodes) if isinstance(n, ir.View)}

@@ -286,6 +286,9 @@ class Callee:
 
     No node, and so no part of the function that calls it: walks and rewrites of that one leave it alone. Its symbols
     are its own, though some may be equal to the caller's.
+
+    library: the function of C (`c_gen/headers`) that does the same by a library, if there is one.
     """
 
     function: Function
+    library: str = ""

@@ -1,6 +1,7 @@
-"""Sorting of few numbers, with NaN last, and selection among any number of them.
+"""Sorting of numbers, with NaN last, and selection among them.
 
-Shell's sort needs no memory, and is an insertion sort of a window. NumPy sorts many numbers faster.
+Shell's sort needs no memory, and is an insertion sort of a window. Of many numbers, code for a CPU calls NumPy's sort,
+which uses vectors.
 """
 
 # mypy: ignore-errors
@@ -11,13 +12,10 @@ import numpy as np
 
 from appyc.library.primitives import each, refuse
 from appyc.library.searching import precedes
-from appyc.library.table import ANY, list_loop, of
-
-FEW = 64
-"""The most elements that are sorted in less time than a call of NumPy's sort takes."""
+from appyc.library.table import ANY, FEW, in_library, list_loop, of
 
 MANY = 4096
-"""The most elements that are sorted where the whole function would run in Python else."""
+"""The most elements that a GPU's program sorts where the whole function would run in Python else."""
 
 
 def widest_gap(n):
@@ -28,6 +26,7 @@ def widest_gap(n):
     return step
 
 
+@in_library("numpy_sort")
 def sort_vector(a, n):
     """Sorts the first n elements of a vector in place."""
     step = widest_gap(n)
@@ -41,6 +40,30 @@ def sort_vector(a, n):
                 a[j] = a[j - step]
                 j -= step
             a[j] = moved
+        step //= 3
+
+
+@in_library("numpy_argsort")
+def order_vector(a, out, n):
+    """Sorts indices by the elements of a vector that they name; `out` has those of the first n elements in order."""
+    stable_order(a, out, n)
+
+
+@in_library("numpy_stable_argsort")
+def stable_order(a, out, n):
+    """The same; indices of equal elements stay in order."""
+    step = widest_gap(n)
+    while step >= 1:
+        for i in range(step, n):
+            moved = out[i]
+            j = i
+            while j >= step:
+                before, after = a[out[j - step]], a[moved]
+                if precedes(before, after) or (not precedes(after, before) and out[j - step] < moved):
+                    break
+                out[j] = out[j - step]
+                j -= step
+            out[j] = moved
         step //= 3
 
 
@@ -103,7 +126,7 @@ def _vector(a, axis):
     return a
 
 
-@of(np.sort, in_loops=FEW, inlined=MANY)
+@of(np.sort, in_loops=FEW, inlined=MANY, on_cpu=True)
 def sort(a: np.ndarray, axis=-1, kind=None):
     """The elements of a vector in order."""
     out = _vector(a, axis).copy()
@@ -111,29 +134,20 @@ def sort(a: np.ndarray, axis=-1, kind=None):
     return out
 
 
-@of(method="sort", in_loops=FEW, inlined=MANY)
+@of(method="sort", in_loops=FEW, inlined=MANY, on_cpu=True)
 def sort_in_place(a: np.ndarray, axis=-1, kind=None):
     """Sorts a vector in place."""
     sort_vector(_vector(a, axis), len(a))
 
 
-@of(np.argsort, method="argsort", in_loops=FEW, inlined=MANY)
+@of(np.argsort, method="argsort", in_loops=FEW, inlined=MANY, on_cpu=True)
 def argsort(a: np.ndarray, axis=-1, kind=None):
-    """The indices of a vector's elements in order, those of equal elements in their own order."""
+    """The indices of a vector's elements in order."""
     out = np.arange(len(_vector(a, axis)))
-    step = widest_gap(len(a))
-    while step >= 1:
-        for i in range(step, len(a)):
-            moved = out[i]
-            j = i
-            while j >= step:
-                before, after = a[out[j - step]], a[moved]
-                if precedes(before, after) or (not precedes(after, before) and out[j - step] < moved):
-                    break
-                out[j] = out[j - step]
-                j -= step
-            out[j] = moved
-        step //= 3
+    if kind is None or kind == "quicksort":
+        order_vector(np.ascontiguousarray(a), out, len(out))
+    else:
+        stable_order(np.ascontiguousarray(a), out, len(out))
     return out
 
 
@@ -236,7 +250,7 @@ def percentile(a: np.ndarray, q: np.ndarray, axis=None):
     return _quantile(_flat(a, axis), _fraction(q), False)
 
 
-@of(np.unique, in_loops=FEW, inlined=MANY)
+@of(np.unique, in_loops=FEW, inlined=MANY, on_cpu=True)
 def unique(ar: np.ndarray):
     """The distinct elements in order; NaN is one of them at most once."""
     ordered = _flat(ar, None)
@@ -270,13 +284,13 @@ def nanpercentile(a: np.ndarray, q: np.ndarray, axis=None):
     return _quantile(_numbers(a, axis), _fraction(q), True)
 
 
-@of(np.union1d, in_loops=FEW, inlined=MANY)
+@of(np.union1d, in_loops=FEW, inlined=MANY, on_cpu=True)
 def union1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements of two arrays in order."""
     return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
 
 
-@of(np.intersect1d, in_loops=FEW, inlined=MANY)
+@of(np.intersect1d, in_loops=FEW, inlined=MANY, on_cpu=True)
 def intersect1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements that two arrays have in common, in order."""
     ordered = np.concatenate((unique(ar1), unique(ar2)))
@@ -284,7 +298,7 @@ def intersect1d(ar1: np.ndarray, ar2: np.ndarray):
     return ordered[:-1][ordered[1:] == ordered[:-1]]
 
 
-@of(np.setdiff1d, in_loops=FEW, inlined=MANY)
+@of(np.setdiff1d, in_loops=FEW, inlined=MANY, on_cpu=True)
 def setdiff1d(ar1: np.ndarray, ar2: np.ndarray):
     """The distinct elements of an array that another one lacks, in order."""
     distinct = unique(ar1).copy()

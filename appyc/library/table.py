@@ -28,7 +28,8 @@ class Text:
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
     type that NumPy computes in. tested: its integers are Python's, which do not wrap. in_loops: it is compiled where a
     loop stands around the call, for so many elements of the first array; else the library is called, which takes large
-    arrays faster. With the limit ANY, C has it outside of loops, too. inlined: it is compiled in a function that is
+    arrays faster. With the limit ANY, C has it outside of loops, too. on_cpu: code for a CPU has it for any number of
+    elements, as it calls the library itself (`LIBRARY`). inlined: it is compiled in a function that is
     inlined, which cannot be parted around the call, for so many. users: a user has registered it, so that all is tested
     as in the user's functions."""
 
@@ -38,6 +39,7 @@ class Text:
     tested: bool = False
     in_loops: int = 0
     inlined: int = 0
+    on_cpu: bool = False
     users: bool = False
 
 
@@ -51,6 +53,24 @@ SCIPY: dict[str, Text] = {}
 
 LIST_LOOPS: set[object] = set()
 """The code of the texts that loop over lists."""
+
+
+LIBRARY: dict[object, str] = {}
+"""By the code of a text, the function of C that does the same by a library (`c_gen/headers/sorting.h`). The text is
+called, not inlined, and runs where the library has no such function."""
+
+FEW = 64
+"""The most elements that a text sorts in less time than a call of NumPy's sort from Python takes."""
+
+
+def in_library(name: str) -> Callable[[F], F]:
+    """Says that a function of C does what the text does, for arrays in C's order."""
+
+    def add(text: F) -> F:
+        LIBRARY[text.__code__] = name
+        return text
+
+    return add
 
 
 def list_loop(text: F) -> F:
@@ -67,12 +87,13 @@ def of(
     tested: bool = False,
     in_loops: int = 0,
     inlined: int = 0,
+    on_cpu: bool = False,
 ) -> Callable[[F], F]:
     """Says that the decorated text is what these functions, and the array method of a name, do."""
 
     def add(text: F) -> F:
         assert isinstance(text, FunctionType)
-        entry = Text(text, elements, floats, tested, in_loops, inlined)
+        entry = Text(text, elements, floats, tested, in_loops, inlined, on_cpu)
         FUNCTIONS.update(dict.fromkeys(functions, entry))
         if method:
             METHODS[method] = entry

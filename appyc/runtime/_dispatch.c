@@ -24,6 +24,7 @@
 #include "_frame.h"
 #include "_kinds.h"
 #include "_overlap.h"
+#include "_sorts.h"
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
@@ -663,6 +664,7 @@ static PyMethodDef module_methods[] = {
     {"thread_count", thread_count, METH_NOARGS, "That number."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
     {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},
+    {"sorts_address", sorts_address, METH_NOARGS, "Of NumPy's functions that sort vectors, by type of element."},
     {"memory_address", memory_address, METH_NOARGS, "Of what kernels take memory from and give it back to."},
     {"set_memory_limit", set_memory_limit, METH_O, "How many bytes that were given back may be kept."},
     {"set_memory_poison", set_memory_poison, METH_O, "The byte that new memory is filled with; -1 for none."},

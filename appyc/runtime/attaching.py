@@ -13,9 +13,10 @@ _ADDRESSES = {
     "appyc_memory": temporary_memory.pool_address,
     "appyc_team": _dispatch.team_address,
     "appyc_blas": blas.table_address,
+    "appyc_sorts": _dispatch.sorts_address,
 }
 """The table of the machine's rates, the pool for memory of arrays, the threads (`_team.h`, which `c_gen/text/team.c`
-calls), and the functions for products of matrices."""
+calls), the functions for products of matrices, and those that sort."""
 
 
 def attach(library: ctypes.CDLL, *, products: bool = True) -> None:

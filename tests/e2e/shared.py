@@ -62,8 +62,6 @@ class SharedAnalyses:
             return replace(analysed, function=pipeline.run(analysed.function, passes, analysed.context))
 
         simple = self.simplified(fn, source, wanted, options)
-        if pipeline.analysis_of(simple.function) is not pipeline.ANALYSE:
-            return run(simple, pipeline.analysis_of(simple.function))
         common = self._once(lambda: run(simple, COMMON), "analysed", fn, wanted, options)
         return run(common, pipeline.ANALYSE[len(COMMON) :])
 

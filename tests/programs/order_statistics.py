@@ -107,3 +107,42 @@ def of_two_vectors(x, y):
 def limits_of_types(a):
     most = np.finfo(a.dtype).max
     return np.nan_to_num(a / 0.0), np.finfo(np.float64).eps, np.iinfo(np.int32).max, most, np.finfo(a[0]).tiny
+
+
+_LONG = floats(3, 700, seed=7)
+_LONG[1, ::50] = np.nan
+
+
+@PROGRAMS.on(_LONG, targets=C_ONLY)
+@PROGRAMS.on(_LONG.astype(np.float32), targets=C_ONLY)
+@PROGRAMS.on(ints(3, 500, lo=-100, hi=100, dtype=np.int8), targets=C_ONLY)
+@PROGRAMS.on(ints(2, 100, lo=0, hi=60000, dtype=np.uint16), targets=C_ONLY)
+@PROGRAMS.on(ints(3, 200), targets=C_ONLY)
+@PROGRAMS.on(floats(2, 130)[:, ::2], targets=C_ONLY)
+@PROGRAMS.on(floats(3, 0), targets=C_ONLY)
+def long_vectors(a):
+    out = np.empty(a.shape, a.dtype)
+    order = np.empty((2, *a.shape), np.int64)
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        out[i] = np.sort(a[i])
+        order[0, i] = np.argsort(a[i])
+        order[1, i] = np.argsort(a[i], kind="stable")
+    first = a[0].copy()
+    first.sort()
+    return out, order, first, np.unique(a[1]), np.union1d(a[0], a[1]), np.setdiff1d(a[0], a[1])
+
+
+@PROGRAMS.on(ints(300) / 8, 5, targets=C_ONLY)
+@PROGRAMS.on(ints(300), 3, targets=C_ONLY)
+def sorted_between_loops(a, n):
+    total = 0.0
+    for k in range(n):
+        a *= k + 1
+        a[k] = 3
+        a.sort()
+        a[k:].sort()
+        a[::-2].sort()
+        for i in range(1, len(a)):
+            total += (a[i] - a[i - 1]) * k
+    return total, sorted([x for x in a if x > 2])[:3]

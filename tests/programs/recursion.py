@@ -450,3 +450,59 @@ def calls_a_function_of_a_name_that_changes(x):
     first = down(2)
     step = 2.0
     return first + down(2)
+
+
+def cleared(a, n):
+    if n > 0:
+        a[n - 1] -= a[0]
+        cleared(a, n - 1)
+
+
+@PROGRAMS.on(floats(6, 5))
+@PROGRAMS.on(floats(0, 5))
+def rows_of_calls_in_parallel(a):
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        own = a[i] * 2
+        cleared(own, a.shape[1])
+        cleared(a[i], 3)
+        a[i, 4] += own[1]
+
+
+@PROGRAMS.on(floats(20), 4)
+@PROGRAMS.on(floats(3), 4)  # raises IndexError in the last block
+def blocks_of_calls_in_parallel(a, w):
+    #pragma parallel for
+    for i in range((len(a) + 7) // 8):
+        cleared(a[i * 8 : i * 8 + 8], w)
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1))
+def loops_around_calls(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        b[i] = a[i] * 2
+    cleared(b, len(b))
+    for i in range(len(a)):
+        a[i] += b[i]
+        total += b[i] * a[i]
+    for i in range(1, 5):
+        kept = a[i]
+        cleared(a[::2], i)
+        a[i] = kept + a[i - 1]
+    a[2] -= countdown(b[1:], 3)
+    return total
+
+
+def countdown(a, n):
+    if n == 0:
+        return a[0]
+    a[1] += n
+    return countdown(a, n - 1) + a[1]
+
+
+@PROGRAMS.on(floats(9), 3)
+def elements_loaded_before_calls(a, n):
+    for i in range(n):
+        a[1] -= countdown(a, 2)
+    return countdown(a[::-1], n) + countdown(a[::-1], n)

@@ -64,14 +64,20 @@ def scalar_helper(rng: random.Random, name: str) -> tuple[list[str], Helper, Mak
 
 
 def array_helper(rng: random.Random, name: str, dtype: str) -> tuple[list[str], Helper, Maker]:
-    """A function of a row and a number: it may write to the row."""
+    """A function of a row and a number: it may write to the row. One in three calls itself, and is not inlined."""
     maker = Maker(rng, "i" if kind(dtype) == "i" else "f")
     maker.arrays["v"] = Array(dtype, ("len(v)",))
     maker.names["p0"] = Name(INT)
     maker.body(2)
     maker.loop()
     maker.put(f"return {maker.returned()}")
-    return [f"def {name}(v, p0):", *maker.lines], Helper((INT,), frozenset(maker.return_types), dtype), maker
+    again = (
+        ["    if p0 > 1000000:", f"        return {name}(v, 0)"]
+        if sum(map(len, maker.lines)) % 3 == 0
+        else []
+    )
+    text = [f"def {name}(v, p0):", *again, *maker.lines]
+    return text, Helper((INT,), frozenset(maker.return_types), dtype), maker
 
 
 def parameters(rng: random.Random) -> list[Parameter]:

@@ -20,7 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from appyc.analysis.accesses.accesses import DRAW, RESIZE, Access, Assumption, CheckedIndex, FunctionAccesses
+from appyc.analysis.accesses.accesses import (
+    DRAW,
+    PASS,
+    RESIZE,
+    Access,
+    Assumption,
+    CheckedIndex,
+    FunctionAccesses,
+)
 from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
@@ -33,7 +41,9 @@ from appyc.ir import nodes as ir
 from appyc.ir.affine import operands
 from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import has_own, never_completes
+from appyc.ir.invariance import arrays_made
 from appyc.ir.names import ordered
+from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, contains, scalars_written, statements
 
 
@@ -111,6 +121,10 @@ class AccessCollector:
                 self.access(expr.where, expr.generators, DRAW, domain)
                 for arg in expr.args:
                     self.expression(arg, domain)
+            case ir.View():
+                for number in expr.numbers:
+                    self.expression(number, domain)
+                self._passed(expr, domain)
             case ir.Apart() | ir.Ascending():
                 pass  # what it reads is not written in the loop that it is about, and no pass follows
             case ir.Reduce():
@@ -138,8 +152,11 @@ class AccessCollector:
 
     def _where(self, domain: isl.Set, truth: Truth) -> tuple[isl.Set, int]:
         """The iterations for which a condition may hold, and 1 where that is more than do."""
-        narrowed = self.sets.bounded(lambda: self._narrowed(domain, truth.may_hold), None)
+        narrowed = self._among(domain, truth.may_hold)
         return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
+
+    def _among(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
+        return self.sets.bounded(lambda: self._narrowed(domain, holds), None)
 
     def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
         """The intersection of a domain with a condition; None where it has too many disjuncts."""
@@ -254,8 +271,9 @@ class AccessCollector:
         for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, ir.Alloc)):
             if made.kept is None:  # else it is resized where it has been allocated
                 self.state.allocated.pop(made.array, None)
-            for axis in range(len(made.shape)):
-                self.state.extents[made.array, axis] = self.affine.unknown(depth)
+        for array in ordered(arrays_made(loop.body)):
+            for axis in range(array.array.ndim):
+                self.state.extents[array, axis] = self.affine.unknown(depth)
 
     def _alloc(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         for axis, length in enumerate(stmt.shape):
@@ -270,15 +288,48 @@ class AccessCollector:
 
     def _resize(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         """Records that an array is resized, as an access to any of its elements."""
-        anywhere = self.affine.unknown(self.depth)
-        where = self.affine.named(Name(stmt.array.name, anywhere.depth), f"{stmt.array}@{anywhere.version}")
-        extent = self.affine.extent(stmt.array, 0, self.state)
         own = self.state.allocated.get(stmt.array)
-        self.found.accesses.append(
-            Access(
-                stmt.array, RESIZE, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True, own
+        self._anywhere(stmt, RESIZE, domain, (self._somewhere(stmt.array),), own)
+
+    def _passed(self, view: ir.View, domain: isl.Set) -> None:
+        """Records that a call is given an array, as an access to any element of the view. One that the call may resize
+        is taken to be shared by all iterations."""
+        index: list[isl.PwAff] = []
+        zero, one = (ir.Const(value, DType.INT64, loc=view.loc) for value in (0, 1))
+        rank = view.array.array.ndim
+        for axis in range(rank):
+            along = view.steps[axis::rank]
+            moving = [n for n, step in enumerate(along) if step != zero]
+            where = self._somewhere(view.array) if moving or not view.shape else self._value(view.first[axis])
+            if len(moving) == 1 and along[moving[0]] == one:
+                first, length = self._value(view.first[axis]), self._value(view.shape[moving[0]])
+                inside = first.le_set(where).intersect(where.lt_set(first.add(length)))
+                domain = self._among(domain, inside) or domain
+            index.append(where)
+        own = None if view.resized else self.state.allocated.get(view.array)
+        self._anywhere(view, PASS if view.written else "read", domain, tuple(index), own)
+        if view.resized:
+            self.state.extents[view.array, 0] = self.affine.unknown(self.depth)
+
+    def _somewhere(self, array: ir.Symbol) -> isl.PwAff:
+        """Any index, of which nothing is known."""
+        anywhere = self.affine.unknown(self.depth)
+        return self.affine.named(Name(array.name, anywhere.depth), f"{array}@{anywhere.version}")
+
+    def _anywhere(
+        self,
+        node: ir.Alloc | ir.View,
+        op: str,
+        domain: isl.Set,
+        index: tuple[isl.PwAff, ...],
+        own: int | None,
+    ) -> None:
+        array = node.array
+        if array not in self.skip:
+            extents = tuple(self.affine.extent(array, axis, self.state) for axis in range(len(index)))
+            self.found.accesses.append(
+                Access(array, op, False, False, node.loc, self.loops, domain, index, extents, True, own)
             )
-        )
 
     def _if(self, stmt: ir.If, domain: isl.Set) -> Truth:
         """Visits both branches and joins the states of the scalars after them. Returns where the condition

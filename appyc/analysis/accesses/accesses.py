@@ -18,7 +18,10 @@ DRAW = "draw"
 RESIZE = "resize"
 """The deed of an `Alloc` that keeps elements: any of them may be read, and any written."""
 
-READS = ("read", DRAW, RESIZE)
+PASS = "pass"
+"""The deed of a call that may store into an array: any element of what it is given may be read, and any written."""
+
+READS = ("read", DRAW, RESIZE, PASS)
 """Deeds that need the value that is there, and are no updates."""
 
 
@@ -26,7 +29,7 @@ READS = ("read", DRAW, RESIZE)
 class Access:
     """An array access: one node that reads or writes elements of an array.
 
-    op: "read", "write", DRAW, RESIZE, or the operator of an `Update`. loops: the enclosing loops, outermost
+    op: "read", "write", DRAW, RESIZE, PASS, or the operator of an `Update`. loops: the enclosing loops, outermost
     first (`While` included); the variable of the n-th has depth n in the names of `domain`.
     domain: the iteration domain, or a superset of it (`approximate`). index: as written, before a
     negative one is counted from the end. allocated: how many of the loops are around the allocations of the array that
@@ -53,9 +56,13 @@ class Access:
     @property
     def deed(self) -> str:
         """The verb for this access in messages."""
-        return {"read": "reads", "write": "writes", DRAW: "draws from", RESIZE: "resizes"}.get(
-            self.op, "updates"
-        )
+        return {
+            "read": "reads",
+            "write": "writes",
+            DRAW: "draws from",
+            RESIZE: "resizes",
+            PASS: "passes",
+        }.get(self.op, "updates")
 
     @property
     def writes(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir import nodes as ir
-from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
+from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered, passed_arrays
 from appyc.ir.invariance import arrays_made, changed_in, evaluated_always, is_invariant
 from appyc.ir.raising import may_leave
 from appyc.ir.visit import arrays_written
@@ -57,11 +57,12 @@ def fixed_elements(loop: ir.For) -> list[FixedElement]:
 
     By the text alone: whether `others` may be the same element is for `stands_apart` to say.
     """
-    changing, written, own = changed_in(loop), arrays_written(loop.body), arrays_made(loop.body)
+    changing, written = changed_in(loop), arrays_written(loop.body)
+    own, given = arrays_made(loop.body), passed_arrays(loop.body)
     touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):
-        if array_of(node) not in written - own or not is_invariant(node.index, changing, written):
+        if array_of(node) not in written - own - given or not is_invariant(node.index, changing, written):
             continue
         if any(element.is_touched_by(node) for element in found):
             continue

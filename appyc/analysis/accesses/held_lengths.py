@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from appyc.ir.blocks import blocks_of
-from appyc.ir.nodes import Alloc, Assign, For, Function, Stmt, Symbol, Update, Var, While
-from appyc.ir.visit import arrays_read, statements
+from appyc.ir.nodes import Alloc, Assign, For, Function, Stmt, Symbol, Update, Var, View, While
+from appyc.ir.visit import arrays_read, statements, walk
 
 
 def lengths_held(fn: Function) -> dict[tuple[Symbol, int], Symbol]:
@@ -26,6 +26,8 @@ def lengths_held(fn: Function) -> dict[tuple[Symbol, int], Symbol]:
             scalar = length.symbol if isinstance(length, Var) and made.kept is None else None
             known = held.setdefault((made.array, axis), scalar)
             held[made.array, axis] = scalar if scalar == known else None
+    for view in (n for n in walk(fn.body) if isinstance(n, View) and n.resized):
+        held[view.array, 0] = None
     if not any(held.values()):
         return {}
     moving = {stmt.var for stmt in statements(fn.body) if isinstance(stmt, For)}

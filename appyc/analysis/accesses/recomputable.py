@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from appyc.ir import visit
-from appyc.ir.nodes import Assign, Expr, For, Load, Symbol
+from appyc.ir.nodes import Assign, Call, Expr, For, Load, Symbol
 
 
 class Recomputable:
@@ -37,4 +37,6 @@ class Recomputable:
         """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
         value = visit.substitute(expr, self.values)
         loads = {n.array for n in visit.walk(value) if isinstance(n, Load)}
+        if visit.contains(value, Call):
+            return None
         return None if loads & self.arrays or visit.scalars_read(value) & self.written else value

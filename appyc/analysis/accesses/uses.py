@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from appyc.ir.array_accesses import array_of
 from appyc.ir.blocks import Loop, walk_in_loops
-from appyc.ir.nodes import Alloc, Expr, Extent, Function, Load, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Expr, Extent, Function, Load, Store, Symbol, Update, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Use:
 class Uses:
     """The uses of all arrays of a function, collected in one walk.
 
-    sized: arrays whose lengths are asked for, or change. outside: the loops around each `Alloc`, by its identity.
+    sized: arrays whose lengths are asked for, or change, and those that calls are given. outside: the loops around
+    each `Alloc`, by its identity.
     """
 
     by_array: dict[Symbol, list[Use]]
@@ -37,7 +38,7 @@ class Uses:
             match node:
                 case Load() | Store() | Update():
                     by_array.setdefault(array_of(node), []).append(Use(node.index, around))
-                case Extent():
+                case Extent() | View():
                     sized.add(node.array)
                 case Alloc():
                     if node.kept is not None:

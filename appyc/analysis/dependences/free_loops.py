@@ -18,7 +18,7 @@ from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import array_of, is_access
-from appyc.ir.nodes import Expr, For, Symbol
+from appyc.ir.nodes import Expr, For, Symbol, View
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
@@ -50,6 +50,8 @@ def surely_apart(loop: For) -> frozenset[Symbol]:
         if is_access(node):
             array, mine = array_of(node), set() if node.checked else _rows(node.index, loop.var)
             rows[array] = rows[array] & mine if array in rows else mine
+        elif isinstance(node, View):
+            rows[node.array] = set()
     return frozenset(array for array, found in rows.items() if found)
 
 

@@ -15,7 +15,7 @@ from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.array_accesses import is_numbered
-from appyc.ir.nodes import Assign, For, Load, Stmt, Symbol
+from appyc.ir.nodes import Assign, Call, For, Load, Stmt, Symbol
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
 
@@ -106,7 +106,7 @@ def _copied(body: tuple[Stmt, ...], private: set[Symbol]) -> list[int]:
     arrays, moving = arrays_written(body), scalars_written(body)
     out: list[int] = []
     for number, stmt in enumerate(body):
-        if not (isinstance(stmt, Assign) and stmt.target in private):
+        if not (isinstance(stmt, Assign) and stmt.target in private) or isinstance(stmt.value, Call):
             continue
         others = (*body[:number], *body[number + 1 :])
         loads = {n.array for n in walk(stmt.value) if isinstance(n, Load)}

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appyc.ir.affine import distance
-from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.array_accesses import array_of, is_access, passed_arrays
 from appyc.ir.names import ordered
 from appyc.ir.nodes import Const, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.schedule import Scan
@@ -51,7 +51,7 @@ def packed_arrays(loop: For, scans: tuple[Scan, ...]) -> tuple[Packed, ...]:
         if scan.op != "+" or not _only_grows(loop, scan.symbol):
             continue
         uses = list(_uses(loop.body, scan.symbol, 0, 0))
-        for array in ordered(arrays_written(loop.body) - set(found)):
+        for array in ordered(arrays_written(loop.body) - passed_arrays(loop.body) - set(found)):
             packed = _packed(array, scan.symbol, [use for use in uses if array_of(use.node) == array])
             if packed is not None:
                 found[array] = packed

@@ -143,6 +143,8 @@ def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | Non
                 what = "a loop in it may never end where Python would not get to"
             case ir.Load(checked=True) | ir.Binary(trap=True):
                 what = "it may raise in an iteration that Python would not get to"
+            case ir.Call():
+                what = "it calls a function, which may store"
             case ir.Draw():
                 what = "it draws a number, which Python would not"
             case _:

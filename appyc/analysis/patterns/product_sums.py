@@ -10,7 +10,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import statement_graph
 from appyc.analysis.patterns.matrix_products import added_up, product_of
 from appyc.analysis.patterns.product_terms import Term, is_fixed, is_one_place_each, terms_of
-from appyc.ir.array_accesses import is_access_to
+from appyc.ir.array_accesses import touches
 from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, For, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.raising import may_raise
@@ -91,7 +91,7 @@ def memory_of_result(found: ProductSum, nest: tuple[For, For]) -> Operand | None
     for at, stmt in enumerate(nest[1].body):
         if not isinstance(stmt, Store) or at < found.at or stmt.mask is not None:
             continue
-        touched = [n for n in walk(nest[0].body) if is_access_to(n, stmt.array)]
+        touched = [n for n in walk(nest[0].body) if touches(n, stmt.array)]
         is_own = len(touched) == 1 and stmt.array.dtype is found.total.dtype
         if is_own and is_one_place_each(stmt.index, nest, nest):
             return Operand(stmt.array, stmt.index, loc=stmt.loc)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
-from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.array_accesses import array_of, is_numbered
 from appyc.ir.blocks import map_blocks, own_statements
 from appyc.ir.names import ordered
 from appyc.ir.raising import may_raise
@@ -232,7 +232,7 @@ def _reads_what_was_written(body: tuple[ir.Stmt, ...], steps: tuple[ir.Stmt, ...
             written |= arrays_written(node.body)  # by an earlier turn of this inner loop
         elif isinstance(node, ir.Load) and id(node) in reads and node.array in written:
             return True
-        elif is_access(node) and not isinstance(node, ir.Load):
+        elif is_numbered(node) and not isinstance(node, ir.Load):
             written.add(array_of(node))
     return False
 

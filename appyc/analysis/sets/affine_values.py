@@ -214,6 +214,7 @@ class Affine(SymbolTable):
         moving = any(
             (isinstance(part, ir.Load) and part.array in self._written)
             or (isinstance(part, ir.Extent) and (part.array, part.axis) in state.extents)
+            or isinstance(part, ir.View)
             for part in parts
         )
         read = [part.symbol for part in parts if isinstance(part, ir.Var)]
@@ -237,7 +238,7 @@ class Affine(SymbolTable):
                 case ir.Extent():
                     if (part.array, part.axis) in state.extents:
                         return False
-                case ir.Load() | ir.Select() | ir.Intrinsic() | ir.Draw() | ir.Binary(trap=True):
+                case ir.Load() | ir.Select() | ir.Intrinsic() | ir.Draw() | ir.Call() | ir.Binary(trap=True):
                     return False
         return True
 

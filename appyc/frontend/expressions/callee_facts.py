@@ -24,12 +24,12 @@ Shape: TypeAlias = Any
 class Known:
     """The facts that rounds of lowering have found. called: the functions that are not inlined. results: the result
     types of callees, by function and argument types. written: the parameters that callees store into. sources: the
-    texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
-    beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers. fields:
-    the types of the objects' fields that are assigned. numpy_lists: where lists that nested functions use are made,
-    which get numbers of NumPy's. resized: the parameters of callees that are lists whose lengths these change. items:
-    what callees put into lists of functions that are inlined or called themselves, by function and name: as in
-    `Facts.lists`."""
+    texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, and could not
+    run in parallel around calls that resize lists. list_parameters: of functions, the parameters that may be lists
+    of their callers. fields: the types of the objects' fields that are assigned. numpy_lists: where lists that
+    nested functions use are made, which get numbers of NumPy's. resized: the parameters of callees that are lists
+    whose lengths these change. items: what callees put into lists of functions that are inlined or called
+    themselves, by function and name: as in `Facts.lists`."""
 
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
@@ -56,10 +56,11 @@ class Known:
 @dataclass
 class Made:
     """A callee in this round. function: None until it has been lowered. stored: the enclosing functions' arrays
-    that it stores into."""
+    that it stores into. library: as in `Callee`."""
 
     name: str
     key: Hashable
+    library: str = ""
     function: Function | None = None
     stored: frozenset[Symbol] = frozenset()
 
@@ -99,6 +100,7 @@ class Callees:
 def with_callees(function: Function, callees: Callees) -> Function:
     """Lambda lifting: the function with its callees, whose free symbols become hidden parameters."""
     made = {m.name: m.function for m in callees.made.values() if m.function is not None}
+    libraries = {m.name: m.library for m in callees.made.values()}
     if not made:
         return function
     hidden, written = _hidden(made)
@@ -114,7 +116,7 @@ def with_callees(function: Function, callees: Callees) -> Function:
 
     def complete(name: str) -> Callee:
         fn = rewrite(made[name], rule)
-        return Callee(replace(fn, params=(*fn.params, *hidden[name])))
+        return Callee(replace(fn, params=(*fn.params, *hidden[name])), libraries[name])
 
     return replace(rewrite(function, rule), callees=tuple(map(complete, made)))
 

@@ -1,14 +1,15 @@
 """Inlining of Python functions at their calls; recursive ones are called.
 
 So are the library's loops over lists in a function that has more than MAX_LIST_LOOPS of them: dicts and heaps in many
-statements. Such a function is compiled in reasonable time, and none of its loops runs in parallel (`check_calls`).
+statements. Such a function is compiled in reasonable time, and no loop that makes a list longer runs in parallel.
+So are texts that a library has in C (`library/table.py`).
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import FunctionType
@@ -25,9 +26,9 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, Source, library_text
-from appyc.frontend.types.values import Opaque, TupleValue, Value
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.results import path_of
-from appyc.library.table import LIST_LOOPS
+from appyc.library.table import FEW, LIBRARY, LIST_LOOPS
 
 MAX_CALL_DEPTH = 40
 """The maximal depth of inlined calls."""
@@ -143,9 +144,17 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
         if callees.inlined > MAX_LIST_LOOPS:
             callees.known.called |= LIST_LOOPS
             raise Recursive
-    if key in callees.known.called:
+    if key in callees.known.called or (key in LIBRARY and _is_for_library(scope, arguments)):
         return lower_recursive(scope, called, arguments, loc)
     return scope.lowering.inline(scope, called, arguments, loc)
+
+
+def _is_for_library(scope: Scope, arguments: Mapping[str, Value]) -> bool:
+    """Whether a library in C is called for these elements, the last argument: on a CPU, but for a few known ones."""
+    count = [*arguments.values()][-1]
+    length = count.constant if isinstance(count, Number) else None
+    on_cpu = scope.names.environment.texts_from == 0
+    return on_cpu and not (isinstance(length, int) and length <= FEW)
 
 
 def _rest(scope: Scope, fn: FunctionType, node: ast.Call) -> Source | None:

@@ -1,4 +1,4 @@
-"""Functions that are called, not inlined: recursive ones, and loops of the library (`inlining.py`). Each is
+"""Functions that are called, not inlined: recursive ones, and some of the library (`inlining.py`). Each is
 specialised to one IR callee per combination of argument types.
 
     def fib(n):                                  def fib(n):
@@ -54,6 +54,7 @@ from appyc.ir.names import of_function, unused
 from appyc.ir.raising import raising_where_left
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, walk
+from appyc.library.table import LIBRARY
 
 MAX_CALLEES = 16
 """The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
@@ -92,7 +93,9 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
             raise UnsupportedError(f"{called.name} calls itself with ever other types", loc,
                                    "give it arguments of the same types each time")  # fmt: skip
         taken = {other.name for other in callees.made.values()}
-        made = callees.made[here] = Made(unused(f"{of_function(called.name)}_call", taken), key)
+        in_order = all(kind.layout is Layout.C for kind in kinds if isinstance(kind, ArrayType))
+        library = LIBRARY.get(called.key, "") if in_order else ""
+        made = callees.made[here] = Made(unused(f"{of_function(called.name)}_call", taken), key, library)
         _make(scope, made, called, arguments, kinds, loc)
     if key not in callees.known.results:
         callees.asked.add(key)

@@ -36,7 +36,7 @@ from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import blocks_of, perfect_nest, walk_in_loops
 from appyc.ir.machine_model import Machine
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var, View
 from appyc.ir.visit import rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
@@ -160,6 +160,8 @@ def _reads(
         if alloc.array not in texts.of(stmt).loaded:
             continue
         for load, loops in walk_in_loops(stmt):
+            if isinstance(load, View) and load.array == alloc.array:
+                return None
             if not isinstance(load, Load) or load.array != alloc.array:
                 continue
             around = [loop for loop in loops if isinstance(loop, For)]  # a `while` has no name

@@ -8,6 +8,7 @@ from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
+from appyc.ir.array_accesses import passed_arrays
 from appyc.ir.blocks import has_own
 from appyc.ir.invariance import arrays_made
 from appyc.ir.nodes import Break, Expr, For, Function, If, Stmt, Symbol
@@ -73,9 +74,9 @@ def _is_within_reach(loop: For) -> bool:
 
 
 def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
-    """The conflicts that the loop carries; None where there are too many, or isl timed out, or one is on
-    an array that the loop allocates: its shape is not known before the loop."""
-    made = arrays_made(loop.body)
+    """The conflicts that the loop carries; None where there are too many, or isl timed out, or one is on an array that
+    the loop allocates: its shape is not known before the loop. Or on one that a call is given."""
+    made = arrays_made(loop.body) | passed_arrays(loop.body)
     found: dict[Symbol, list[Conflict]] = {}
     for conflict in legality.dependences.conflicts(loop):
         mine = found.setdefault(conflict.source.array, [])

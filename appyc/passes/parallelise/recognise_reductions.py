@@ -101,7 +101,7 @@ def _kept_for(store: ir.Store, before: Sequence[ir.Stmt], once: Set[ir.Symbol]) 
     raises = may_raise(store.value)
     for at in reversed(range(len(before))):
         stmt = before[at]
-        if not isinstance(stmt, ir.Assign) or stmt.target in fixed:
+        if not isinstance(stmt, ir.Assign) or isinstance(stmt.value, ir.Call) or stmt.target in fixed:
             return None
         load = stmt.value
         if (

@@ -18,7 +18,7 @@ Does not handle: elements that are overwritten before they are read.
 from __future__ import annotations
 
 from appyc.ir.invariance import arrays_made
-from appyc.ir.nodes import Alloc, Apart, Ascending, Extent, Function, Load, Node, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Apart, Ascending, Extent, Function, Load, Node, Store, Symbol, Update, View
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.lengths import tested
@@ -55,7 +55,7 @@ def _unread(fn: Function) -> frozenset[Symbol]:
     used: set[object] = {result.value for result in fn.results}
     for node in walk(fn):
         match node:
-            case Load() | Extent() | Ascending():
+            case Load() | Extent() | Ascending() | View():
                 used.add(node.array)
             case Apart():
                 used |= {touched.array for touched in (*node.writes, *node.reads)}

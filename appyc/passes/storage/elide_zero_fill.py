@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import fills
-from appyc.ir.array_accesses import is_access_to
+from appyc.ir.array_accesses import touches
 from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Alloc, For, Function, Stmt
 from appyc.ir.visit import walk, with_body
@@ -39,9 +39,7 @@ def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
         out = [map_blocks(stmt, block) for stmt in body]
         for at, stmt in enumerate(out):
             if isinstance(stmt, Alloc) and stmt.zero:
-                first = next(
-                    (s for s in out[at + 1 :] if any(is_access_to(n, stmt.array) for n in walk(s))), None
-                )
+                first = next((s for s in out[at + 1 :] if any(touches(n, stmt.array) for n in walk(s))), None)
                 if isinstance(first, For) and fills(first, stmt, equal):
                     out[at] = replace(stmt, zero=False)
         return tuple(out)

@@ -10,7 +10,7 @@ from appyc.analysis.accesses.elements import accesses_by_node
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import backward_slice
-from appyc.ir.array_accesses import array_of, is_access, is_access_to, numbered
+from appyc.ir.array_accesses import array_of, is_access, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
@@ -128,7 +128,7 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
             continue
         array = array_of(stmt)
         loads = [n for n in nodes if isinstance(n, Load) and n.array == array]
-        if sum(is_access_to(n, array) for n in nodes) != len(loads) + 1:
+        if sum(array_of(n) == array for n in nodes) != len(loads) + 1:
             continue
         own, is_from_before = known[id(stmt)], legality.dependences.is_of_the_iteration_before
         reads = tuple(n for n in loads if n.mask is None and is_from_before(loop, own, known[id(n)]))

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from appyc.ir import visit
+from appyc.ir.array_accesses import touches
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.passes.node_builders import is_simple
@@ -102,7 +103,10 @@ def _is_overwritten(element: Element, later: Sequence[Stmt]) -> bool:
             if array in visit.arrays_read(stmt) | visit.arrays_written(stmt) or _renames(stmt, index):
                 return False
             continue
-        if any(isinstance(n, Load) and n.array == array and n.index != index for n in visit.walk(stmt)):
+        if any(
+            touches(n, array) and not (isinstance(n, Load) and n.index == index)
+            for n in visit.walk(stmt.value)
+        ):
             return False
         if isinstance(stmt, Store) and (stmt.array, stmt.index) == element:
             return stmt.mask is None and not stmt.checked

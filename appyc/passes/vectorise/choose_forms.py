@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.nodes import CHAINS, Assign, Callee, For, Function, LoopMode, Store, Symbol, Update, While
+from appyc.ir.nodes import CHAINS, Assign, For, Function, LoopMode, Store, Symbol, Update, While
 from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, Interleaved, LoopSchedule, Simd
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.pass_context import PassContext
@@ -35,7 +35,7 @@ written twice, in lanes and in order: its work outweighs setting up lanes."""
 
 def choose_forms(fn: Function, ctx: PassContext) -> Function:
     """The function, and those that it calls, with a form for each loop that has one."""
-    callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
+    callees = tuple(replace(callee, function=choose_forms(callee.function, ctx)) for callee in fn.callees)
     decided: dict[Symbol, LoopSchedule] = {}
     little = _loops_of_little_work(fn)
     repeated = {
