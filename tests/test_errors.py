@@ -1027,12 +1027,12 @@ def clear(a, n):
         clear(a, n - 1)
 
 @appyc.jit
-def clear_rows(a):
+def clear_beginnings(a):
     #pragma parallel for
     for i in range(a.shape[0]):
-        clear(a[i], a.shape[1])
+        clear(a, i)
 
-clear_rows(np.ones((5, 5)))
+clear_beginnings(np.ones(5))
 """,
     "pragma_in_a_recursion": """
 @appyc.jit

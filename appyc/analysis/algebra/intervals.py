@@ -49,7 +49,7 @@ ROUNDS = 3
 """How often bounds are widened to the next step before they are dropped."""
 
 FEW_TRIPS = 32
-"""A loop of no more iterations is analysed iteration by iteration."""
+"""A nest of loops with no more iterations together is analysed iteration by iteration."""
 
 WORK = 64
 """How often `reachable_values` looks at each node, on average, before all loops are widened to the limits at once."""
@@ -84,7 +84,13 @@ def hull_of(boxes: Iterable[Box]) -> Box:
     first, *others = boxes
     for other in others:
         if other is not first:
-            first = {s: hull(r, found) for s, r in first.items() if (found := other.get(s)) is not None}
+            first = {
+                s: r
+                if found is r
+                else hull(r, found)  # most bounds are those of a box that both have come of
+                for s, r in first.items()
+                if (found := other.get(s)) is not None
+            }
     return first
 
 
@@ -181,7 +187,8 @@ class Intervals:
     at: the boxes at each loop, by `id`, when an iteration may begin or the loop ends at its head. behind: those behind
     each loop and each `If`. wide: the loops at which bounds have been widened, where one box is kept from then on.
     ended: as `last_occurrences` says. most: how many boxes there may be at a point. steps: where widening stops.
-    work: how many statements may be looked at before widening takes all bounds to the limits at once.
+    work: how many statements may be looked at before widening takes all bounds to the limits at once. repeated: how
+    many iterations the loops around have that are looked at one by one.
     """
 
     def __init__(
@@ -192,6 +199,7 @@ class Intervals:
         self.behind: dict[int, list[Box]] = {}
         self.wide: set[int] = set()
         self.jumps = _Jumps()
+        self.repeated = 1
 
     def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, Range]) -> Range:
         return range_of(expr, box) if is_integer(expr.dtype) else INT64
@@ -280,13 +288,16 @@ class Intervals:
             return None
         values = range(first.pop()[0], end.pop()[0], loop.step)
         is_cheap = (
-            len(values) <= FEW_TRIPS and len(values) * len(list(statements(loop.body))) <= self.work // 16
+            len(values) * self.repeated <= FEW_TRIPS
+            and len(values) * len(list(statements(loop.body))) <= self.work // 16
         )
         return values if is_cheap else None
 
     def _one_by_one(self, loop: ir.For, values: range, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop whose iterations are looked at in turn: nothing is widened."""
         outer, self.jumps = self.jumps, _Jumps()
+        around = self.repeated
+        self.repeated *= max(1, len(values))
         seen = list(boxes)
         for value in values:
             self.jumps.continues = []
@@ -296,7 +307,7 @@ class Intervals:
             seen += boxes
         self.at[id(loop)] = self.limited([*self.at.get(id(loop), ()), *seen])
         left = self.limited([*boxes, *self.jumps.breaks])
-        self.jumps = outer
+        self.jumps, self.repeated = outer, around
         return left
 
     def at_head(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:

@@ -27,7 +27,9 @@ from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, Source, library_text
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.ir.nodes import Const
 from appyc.ir.results import path_of
+from appyc.ir.visit import substitute
 from appyc.library.table import FEW, LIBRARY, LIST_LOOPS
 
 MAX_CALL_DEPTH = 40
@@ -152,9 +154,10 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
 def _is_for_library(scope: Scope, arguments: Mapping[str, Value]) -> bool:
     """Whether a library in C is called for these elements, the last argument: on a CPU, but for a few known ones."""
     count = [*arguments.values()][-1]
-    length = count.constant if isinstance(count, Number) else None
-    on_cpu = scope.names.environment.texts_from == 0
-    return on_cpu and not (isinstance(length, int) and length <= FEW)
+    assert isinstance(count, Number)
+    usual = substitute(count.expr, scope.memory.usual)
+    is_few = isinstance(usual, Const) and usual.value.real <= FEW
+    return scope.names.environment.texts_from == 0 and not is_few
 
 
 def _rest(scope: Scope, fn: FunctionType, node: ast.Call) -> Source | None:
