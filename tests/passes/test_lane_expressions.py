@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,6 +175,15 @@ def test_a_shared_address_needs_no_mask_in_lanes_behind_the_end():
     assert lowered(shared, Where(inside, lanes=True, safe=safe))[0].mask == safe
     assert lowered(shared, Where(inside, lanes=True, narrow=True))[0].mask == inside
     assert lowered(shared, Where(inside, lanes=True).only(safe))[0].mask == binary("&", inside, safe)
+
+
+def test_a_shared_address_needs_no_mask_while_a_lane_is_active():
+    p = Program()
+    a, inside, other = (p.array("a", 1), *(expr(p.local(name, DType.BOOL)) for name in ("inside", "other")))
+    shared, around = load(a, 0, checked=False), Where(lanes=True).while_any(inside)
+    assert lowered(shared, around)[0].mask is None
+    assert lowered(shared, around.only(other))[0].mask == binary("&", inside, other)
+    assert lowered(shared, replace(around, safe=other))[0].mask == binary("&", inside, other)
 
 
 def test_what_is_not_for_kernels_is_refused():

@@ -246,6 +246,24 @@ def test_iterations_between_bounds_have_plain_subscripts(fn: Callable[..., Any])
     assert not all(any(map(clamps, part.body)) for part in parts)
 
 
+def largest_near(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        best = x[i]
+        for j in range(max(i - 3, 0), min(i + 2, x.shape[0])):
+            if x[j] > best and x[j] < 0.9:
+                best = x[j]
+        out[i] = best
+    return out
+
+
+def test_loops_between_bounds_are_equally_long() -> None:
+    before, context = prepared(largest_near)
+    cut = after(before, split_at_conditions, context=context)
+    inner = [loop for loop in loops_of(cut.body) if loop.var.name.startswith("j")]
+    assert [sum(map(clamps, loop.bounds)) for loop in inner] == [1, 0, 0]
+
+
 def test_bounds_that_move_are_none() -> None:
     before, context = prepared(within_what_moves)
     assert clamps(before)
@@ -256,7 +274,7 @@ def test_bounds_that_move_are_none() -> None:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
 @pytest.mark.parametrize(
     "fn",
-    [*CUT, *LEFT, *CONDITIONS, near_by, least_near, kept_within, beyond_the_edge],
+    [*CUT, *LEFT, *CONDITIONS, near_by, least_near, largest_near, kept_within, beyond_the_edge],
     ids=lambda fn: fn.__name__,
 )
 def test_results_stay(fn: Callable[..., Any], size: int) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 import appyc
 from appyc import pipeline
-from appyc.ir.nodes import Alloc, Function, LoopMode
+from appyc.ir.nodes import Alloc, Const, Function, Load, LoopMode, While
 from appyc.ir.printer import print_function
+from appyc.ir.types import DType
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
@@ -208,6 +209,50 @@ def test_what_is_better_left_alone(fn, args):
 
 def test_functions_that_have_a_form_for_vectors():
     assert has_masks(masked(waves, NUMBERS, NUMBERS.copy(), 9, functions=frozenset({"sin"})))
+
+
+def largest_behind(x, out, width):
+    for i in range(width, len(x)):
+        best = x[i]
+        for j in range(i - width, i):
+            if x[j] > best and x[j] < 1.9:
+                best = x[j]
+        out[i] = best
+
+
+def steps_up_ahead(x, out, limit):
+    for i in range(len(x)):
+        count = 0
+        for j in range(i + 1, len(x)):
+            if x[j] > x[i] and count < limit:
+                count += 1
+        out[i] = count
+
+
+@pytest.mark.parametrize("fn", [largest_behind, steps_up_ahead])
+def test_loops_that_begin_at_an_iteration_count_alike(fn):
+    out = masked(fn, NUMBERS, NUMBERS.copy(), 5)
+    assert has_masks(out)
+    assert not any(isinstance(n, While) for n in walk(out))
+    (counted,) = (loop for loop in loops_of(out.body) if loop.mode is LoopMode.SEQUENTIAL)
+    assert counted.lo == Const(0, DType.INT64, loc=counted.loc)
+    reads = [n for n in walk(counted.body) if isinstance(n, Load) and n.array.name == "x"]
+    assert len({str(n.index) for n in reads}) == len(reads)
+
+
+def in_columns(x, out, width):
+    for c in range(x.shape[1]):
+        for i in range(width, len(x)):
+            best = x[i, c]
+            for j in range(i - width, i):
+                if x[j, c] > best and x[j, c] < 1.9:
+                    best = x[j, c]
+            out[i, c] = best
+
+
+def test_lanes_do_not_gather_from_columns():
+    x = NUMBERS[:36].reshape(18, 2)
+    assert not has_masks(masked(in_columns, x, x.copy(), 3))
 
 
 def test_explained():

@@ -359,3 +359,61 @@ def places_by_halves(table, x):
                 high = middle
         out[i] = low
     return out
+
+
+WITH_GAPS = np.where(np.arange(70) % 9 == 4, np.nan, np.sin(np.arange(70.0) * 3))
+
+
+@PROGRAMS.on(WITH_GAPS, 7, np.zeros(70))
+@PROGRAMS.on(WITH_GAPS, 40, np.zeros(70))
+@PROGRAMS.on(WITH_GAPS[:12], 100, np.zeros(12))
+@PROGRAMS.on(WITH_GAPS[:0], 3, np.zeros(0))
+def least_in_windows(a, width, out):
+    for i in range(a.shape[0]):
+        least = a[i]
+        count = 0
+        for j in range(max(i - width + 1, 0), i + 1):
+            if np.isnan(a[j]):
+                continue
+            if np.isnan(least) or a[j] < least:
+                least = a[j]
+            count += 1
+        out[i] = least if count > 1 else np.nan
+
+
+@PROGRAMS.on(WITH_GAPS.reshape(35, 2), 6, np.zeros((35, 2)))
+@PROGRAMS.on(np.asfortranarray(WITH_GAPS.reshape(35, 2)), 6, np.zeros((35, 2)))
+def largest_around_in_columns(a, reach, out):
+    n = a.shape[0]
+    for c in range(a.shape[1]):
+        for i in range(n):
+            largest = -np.inf
+            at = -1
+            for j in range(max(i - reach, 0), min(i + reach, n)):
+                if a[j, c] > largest:
+                    largest = a[j, c]
+                    at = j - i
+            out[i, c] = largest * at
+
+
+@PROGRAMS.on(np.cos(np.arange(45.0) * 2), np.zeros(45, np.int64))
+def steps_to_a_larger_one(a, out):
+    for i in range(len(a)):
+        steps = 0
+        for j in range(i + 1, len(a)):
+            if a[j] > a[i]:
+                break
+            if a[j] > -0.5:
+                steps += 1
+        out[i] = steps
+
+
+@PROGRAMS.on(np.cos(np.arange(45.0) * 2), np.zeros(45))
+@PROGRAMS.on(np.cos(np.arange(16.0)), np.zeros(16))
+def running_extremes(a, out):
+    for i in range(len(a)):
+        low = a[i]
+        for j in range(i):
+            if a[j] < low and a[j] > -0.8:
+                low = a[j]
+        out[i] = low

@@ -31,21 +31,27 @@ class Where:
     """The active lanes at a statement of a kernel. mask: None if all lanes are active.
 
     lanes: whether the statement is in a loop that runs in lanes. in_row: in the lanes of a row. narrow: whether the
-    mask is stricter than the bounds of that loop, so that there may be no active lane at all. safe: what holds where no
-    statement before has raised: only accesses depend on it, since nothing else is harmed by what a program computes
-    after a fault. rows: in the lanes of a tile, the mask of its rows. columns: there, the mask of the lanes of a row.
+    mask is stricter than the bounds of that loop, so that there may be no active lane at all. busy: whether there is
+    one all the same. safe: what holds where no statement before has raised: only accesses depend on it, since nothing
+    else is harmed by what a program computes after a fault. rows: in the lanes of a tile, the mask of its rows.
+    columns: there, the mask of the lanes of a row.
     """
 
     mask: ir.Expr | None = None
     lanes: bool = False
     in_row: bool = False
     narrow: bool = False
+    busy: bool = False
     safe: ir.Expr | None = None
     rows: ir.Expr | None = None
     columns: ir.Expr | None = None
 
     def only(self, cond: ir.Expr) -> Where:
-        return replace(self, mask=self.at(cond), narrow=True)
+        return replace(self, mask=self.at(cond), narrow=True, busy=False)
+
+    def while_any(self, cond: ir.Expr) -> Where:
+        """The lanes in a loop that runs as long as any of them is active."""
+        return replace(self.only(cond), busy=True)
 
     def at(self, cond: ir.Expr) -> ir.Expr:
         """The active lanes in which a condition holds."""
@@ -109,17 +115,19 @@ class ExpressionLowering:
         return replace(e, index=index, checked=False, mask=self.access_mask(index, here))
 
     def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
-        """The mask that a load needs. Lanes that are only past the end of their loop need none where the
-        address is the same in all lanes, or in all lanes of a row; nor do rows, where it is the same in all rows."""
+        """The mask that a load needs. Lanes that wait for an active one need none where the address is the same in all
+        lanes. Those that are only past the end of their loop need none where it is the same in all lanes of a row; nor
+        do rows, where it is the same in all rows."""
+        is_shared = where.lanes and not any(self.is_varying(i) for i in index)
+        if is_shared and (not where.narrow or (where.busy and where.safe is None)):
+            return where.safe
         if not where.lanes or where.narrow:
             return where.access
         if any(mentions(i, self.in_row) for i in index):
             if where.columns is None or any(mentions(i, self.varying - self.columns) for i in index):
                 return where.access
             return both(where.columns, where.safe)
-        if any(self.is_varying(i) for i in index):
-            return both(where.rows, where.safe) if where.rows is not None else where.access
-        return where.safe
+        return both(where.rows, where.safe) if where.rows is not None else where.access
 
     def index(
         self,

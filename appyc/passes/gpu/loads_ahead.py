@@ -8,8 +8,17 @@ from typing import TypeAlias
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Expr, Load, Stmt, Symbol, Var
-from appyc.ir.visit import N, arrays_written, contains, map_operands, scalars_read, scalars_written
+from appyc.ir.nodes import Expr, Load, Node, Stmt, Symbol, Var
+from appyc.ir.visit import (
+    N,
+    arrays_written,
+    contains,
+    map_operands,
+    rewrite_all,
+    scalars_read,
+    scalars_written,
+    walk,
+)
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.node_builders import let
 
@@ -58,3 +67,21 @@ def with_held(node: N, held: Mapping[Location, Symbol]) -> N:
         return with_held(part, held) if found is None else Var(found, loc=part.loc)
 
     return map_operands(node, rule)
+
+
+def read_once(
+    body: tuple[Stmt, ...], names: NameSupply
+) -> tuple[dict[Location, Symbol], tuple[Stmt, ...]] | None:
+    """A block in which elements that are loaded in any case are not loaded again under a condition, and the scalars
+    that hold them; None where there are none."""
+    always = {id(n) for s in body for n in evaluated_always(s)}
+    again = {location_of(n) for n in walk(body) if isinstance(n, Load) and id(n) not in always}
+    ahead: list[Stmt] = []
+    loads = (load for load in loads_in_advance(body) if location_of(load) in again)
+    held = made_ahead(loads, names, ahead)
+
+    def rule(node: Node) -> Node:
+        found = held.get(location_of(node)) if isinstance(node, Load) else None
+        return node if found is None else Var(found, loc=node.loc)
+
+    return (held, (*ahead, *rewrite_all(body, rule))) if held else None

@@ -169,7 +169,7 @@ class KernelLowering(ExpressionLowering):
         reached: ir.Expr = end if where.mask is None else ir.Select(where.mask, end, lo, loc=s.loc)
         furthest = self.names.fresh("furthest", DType.INT64)
         out.append(LaneReduce(furthest, "max" if s.step > 0 else "min", reached, loc=s.loc))
-        body = tuple(self.block(s.body, where.only(inside)))
+        body = tuple(self.block(s.body, where.while_any(inside)))
         out.append(Loop(s.var, lo, ir.Var(furthest, loc=s.loc), s.step, body, loc=s.loc))
 
     def _for_in_step(
@@ -178,7 +178,7 @@ class KernelLowering(ExpressionLowering):
         var, loc = ir.Var(s.var, loc=s.loc), s.loc
         self.varying.add(s.var)
         out.append(ir.Assign(s.var, lo, loc=loc))
-        body = self.block(s.body, where.only(inside))
+        body = self.block(s.body, where.while_any(inside))
         body.append(ir.Assign(s.var, ir.Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
         out.append(Repeat(ir.AnyLane(where.at(inside), loc=loc), tuple(body), loc=loc))
 
@@ -195,7 +195,10 @@ class KernelLowering(ExpressionLowering):
         inner, test, first = where, cast(ir.Expr, running), cond
         if where.lanes and (where.narrow or self.is_varying(cond)):
             self.varying.add(live)
-            inner, test = replace(where, mask=running, narrow=True), ir.AnyLane(running, loc=s.loc)
+            inner, test = (
+                replace(where, mask=running, narrow=True, busy=True),
+                ir.AnyLane(running, loc=s.loc),
+            )
             first = where.at(cond)
         out.append(ir.Assign(live, first, loc=s.loc))
         body = self.block(s.body, inner)
@@ -284,8 +287,8 @@ class KernelLowering(ExpressionLowering):
         )
         if in_tile:
             self.columns |= {lane, loop.var}
-        columns = is_one if in_tile else None
-        return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask, columns=columns)
+        active = replace(around, mask=inside, lanes=True, in_row=in_row, busy=False)
+        return replace(active, rows=around.mask, columns=is_one if in_tile else None)
 
     def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
         """The loop with scalars of its own for all that it writes or combines, and which stands for which."""

@@ -16,11 +16,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.blocks import map_blocks
-from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, For, Function, Load, Stmt, Store, Symbol, Update
-from appyc.ir.visit import walk, with_body
-from appyc.passes.gpu.loads_ahead import loads_in_advance, location_of, made_ahead, with_held
+from appyc.ir.nodes import Assign, For, Function, Stmt, Store, Symbol, Update
+from appyc.ir.visit import with_body
+from appyc.passes.gpu.loads_ahead import read_once
 from appyc.passes.gpu.map_gpu import map_nests
 from appyc.passes.node_builders import with_private
 from appyc.passes.pass_context import PassContext
@@ -33,13 +32,11 @@ def share_loads(fn: Function, ctx: PassContext) -> Function:
     def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         if not all(isinstance(s, Assign | Store | Update) for s in body):
             return tuple(inside(s) for s in body)
-        always = {id(n) for s in body for n in evaluated_always(s)}
-        again = {location_of(n) for n in walk(body) if isinstance(n, Load) and id(n) not in always}
-        ahead: list[Stmt] = []
-        loads = (load for load in loads_in_advance(body) if location_of(load) in again)
-        held = made_ahead(loads, names, ahead)
-        made.update(held.values())
-        return (*ahead, *(with_held(s, held) for s in body)) if held else body
+        found = read_once(body, names)
+        if found is None:
+            return body
+        made.update(found[0].values())
+        return found[1]
 
     def inside(stmt: Stmt) -> Stmt:
         if isinstance(stmt, For):

@@ -14,6 +14,13 @@ A subscript that is kept within bounds, in an innermost loop, makes gathers of l
     for j in range(m):                                          for j in range(0, cut): b[j] = a[0]
         b[j] = a[max(j - 1, 0)]                     ->          for j_2 in range(cut, m): b[j_2] = a[j_2 - 1]
 
+So is a bound of a loop with conditions that is kept within a range:
+
+    for i in range(n):                                          for i in range(0, min(w, n)):
+        for j in range(max(i - w, 0), i):           ->              for j in range(0, i): ...
+            if a[j] > best: best = a[j]                         for i_2 in range(min(w, n), n):
+                                                                    for j in range(i_2 - w, i_2): ...
+
 So are conditions of statements in innermost loops, for the loops around them too, outer ones first; a part that does
 nothing vanishes:
 
@@ -189,7 +196,7 @@ def _turning_point(loop: ir.For, at_ifs: bool) -> tuple[ir.Compare | ir.Binary, 
         for cond in walk(choice.cond):
             if isinstance(cond, ir.Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
-    for clamp in walk(_subscripts(loop.body)):
+    for clamp in walk((*_subscripts(loop.body), *_bounds(loop.body))):
         if not _is_clamp(clamp):
             continue
         is_left = ir.Compare("<", clamp.lhs, clamp.rhs, loc=clamp.loc)
@@ -226,6 +233,12 @@ def _subscripts(body: tuple[ir.Stmt, ...]) -> list[ir.Expr]:
     found = [index for n in walk(body) if isinstance(n, ir.Load | ir.Store | ir.Update) for index in n.index]
     scalars = scalars_read(found)
     return found + [n.value for n in statements(body) if isinstance(n, ir.Assign) and n.target in scalars]
+
+
+def _bounds(body: tuple[ir.Stmt, ...]) -> list[ir.Expr]:
+    """The bounds of loops with conditions that store nothing: these are lanes beside loops that count alike."""
+    inner = (n for n in loops_of(body) if contains(n.body, ir.If) and not arrays_written(n.body))
+    return [bound for loop in inner for bound in loop.bounds]
 
 
 def _chosen(clamp: ir.Binary, is_left_less: bool) -> ir.Expr:

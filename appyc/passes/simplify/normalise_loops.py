@@ -54,7 +54,7 @@ def _straight(loop: For, around: frozenset[Symbol]) -> For:
     loop = replace(loop, hi=_not_cut_off(loop))
     start = _start(loop, around)
     if start is not None:
-        loop = _from(loop, start)
+        loop = shifted_range(loop, start)
     return replace(loop, body=_statements(loop.body, around | {loop.var}))
 
 
@@ -94,7 +94,7 @@ def _start(loop: For, around: frozenset[Symbol]) -> LinearForm[Expr] | None:
     return first if terms_with(first, around) and is_fixed(first.terms, (loop,)) else None
 
 
-def _from(loop: For, start: LinearForm[Expr]) -> For:
+def shifted_range(loop: For, start: LinearForm[Expr]) -> For:
     """The loop with its range shifted by `start`, and `var - start` for its variable in the body."""
     var, loc = Var(loop.var, loc=loop.loc), loop.loc
     number: LinearForm[Expr] = LinearForm({var: 1})

@@ -31,6 +31,7 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir import visit
+from appyc.ir.affine import NO_TERMS, linear_form, terms_with
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
@@ -41,11 +42,13 @@ from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.loads_ahead import read_once
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.split_complex import split_block
 from appyc.passes.node_builders import scaled, start_of_sum
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.lower_jumps import without_jumps
+from appyc.passes.simplify.normalise_loops import shifted_range
 from appyc.passes.storage.hoist_loads import hoist_loads
 from appyc.passes.vectorise.divergence import divergence
 from appyc.passes.vectorise.expand_lanes import expand_lanes
@@ -162,8 +165,9 @@ class _Masking:
     def masked(self) -> ir.For | None:
         """The loop in strips of lanes; None where its body is not of the kind that gains from it."""
         loop, loc = self.loop, self.loop.loc
-        body = without_jumps(loop.body, self.names)
+        body = without_jumps(self._counted_alike(loop.body), self.names)
         body = hoist_loads(body, visit.arrays_written(body), self.names)
+        body = visit.rewrite_all(body, self._reading_once)
         if not self._has_near_accesses(body):
             return None
         made = visit.scalars_written(body)
@@ -194,6 +198,27 @@ class _Masking:
         sums_of = {r.symbol for r in loop.reductions}
         private = ordered(visit.scalars_written(strip) - sums_of)
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
+
+    def _counted_alike(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        """The statements, in which loops that begin at the lane's own number count from 0: all lanes count alike, and
+        access adjacent elements."""
+        own = visit.scalars_written(body) | {n.var for n in visit.loops_of(body)}
+
+        def rule(inner: ir.Node) -> ir.Node:
+            if not isinstance(inner, ir.For) or not is_invariant(inner.bounds, own):
+                return inner
+            lo = linear_form(inner.lo)
+            moves = terms_with(lo, frozenset({self.loop.var}))
+            return shifted_range(inner, NO_TERMS.plus(lo, -1)) if moves else inner
+
+        return visit.rewrite_all(body, rule)
+
+    def _reading_once(self, node: ir.Node) -> ir.Node:
+        """A loop, which reads an element once that it reads in any case."""
+        if not isinstance(node, ir.For | ir.While):
+            return node
+        found = read_once(node.body, self.names)
+        return node if found is None else replace(node, body=found[1])
 
     def _start(self, reduction: ir.Reduction) -> ir.Expr:
         """The start value of a lane's partial result: the scalar's current value where the operator is
