@@ -60,13 +60,13 @@ _FAST_MATH = (
 library that makes the whole process, its other libraries too, flush subnormal numbers to zero; kernels need no
 start-up code at all."""
 _FLAGS_FOR = {
-    MASKS: ("-fno-thread-jumps", "-fno-tree-vrp"),
+    MASKS: ("-fno-thread-jumps", "-fno-tree-vrp", "-fno-tree-pre"),
     SINES_AND_COSINES: ("-fdisable-tree-sincos",),
 }
 """The flags of gcc, not of clang, for code with certain features. With MASKS, gcc would make branches of several
-selects by one condition, which masked lanes cannot have. With SINES_AND_COSINES, it would join a sine and a cosine
-of one number in a function without a vector form; without its own knowledge of both (-fno-builtin-sin), it would
-not compute them in lanes under a condition."""
+selects by one condition, or choose between results of a comparison instead of its operands; masked lanes can have
+neither. With SINES_AND_COSINES, it would join a sine and a cosine of one number in a function without a vector form;
+without its own knowledge of both (-fno-builtin-sin), it would not compute them in lanes under a condition."""
 
 _HASTY = ("-O1",)
 """The optimisation flags for very long functions, which compile in a third of the time of -O3."""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.c_gen.translation_units import MASKS
 from appyc.options import Options
 from appyc.runtime.toolchain import compiler_id, find_compiler, flags
 
@@ -79,6 +80,28 @@ def test_a_short_choice_is_no_branch() -> None:
     jitted = appyc.jit(target="cpu")(collatz)
     assert jitted(27) == collatz(27)
     assert "cmov" in compiled(jitted.source("c"), "-S", "-o", "-").stdout.split("kernel_collatz:")[0]
+
+
+def least_in_windows(a, width, out):
+    for i in range(len(a)):
+        least = a[i]
+        count = 0
+        for j in range(max(i - width + 1, 0), i + 1):
+            if np.isnan(a[j]):
+                continue
+            if np.isnan(least) or a[j] < least:
+                least = a[j]
+            count += 1
+        out[i] = least if count else 0.0
+
+
+@needs_gcc
+def test_each_loop_over_masked_lanes_is_vectors() -> None:
+    a = np.ones(100)
+    text = appyc.jit(target="cpu")(least_in_windows).source("c", a, 5, a.copy())
+    found = compiled(text, *flags(Options(), needs=[MASKS]), "-fopt-info-vec", "-o", "/dev/null").stderr
+    vectors = {line.split(":")[1] for line in found.splitlines() if "loop vectorized" in line}
+    assert len(vectors) == text.count("#pragma omp simd") == 6
 
 
 def is_vectorised(text: str) -> bool:
