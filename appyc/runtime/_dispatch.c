@@ -22,6 +22,7 @@
 #include "_team.h"
 
 #include "_frame.h"
+#include "_results.h"
 #include "_kinds.h"
 #include "_overlap.h"
 #include "_sorts.h"

@@ -15,7 +15,7 @@ from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.results import ListOf, ResultTree, ViewOf, class_at
+from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf, class_at
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
@@ -131,10 +131,12 @@ class Kernel:
 
 
 def _for_dispatcher(tree: ResultTree) -> object:
-    """The tree with its lists and views in the form of which the dispatcher makes them itself."""
+    """The tree with its choices, lists and views in the form of which the dispatcher makes them itself."""
     match tree:
         case tuple():
             return tuple(map(_for_dispatcher, tree))
+        case Chosen():
+            return [..., tree.which, *tree.options]
         case ListOf(of_tuples="" | None):
             columns = zip(tree.columns, tree.python, strict=True)
             return [tree.count, tree.of_tuples is not None, *(part for column in columns for part in column)]

@@ -15,6 +15,7 @@ from appyc.runtime import dispatch
 
 C_KERNELS = r"""
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* y[i] += a * x[i]: a at 1, x at 2, y at 5, fault at 8 */
@@ -36,6 +37,13 @@ int32_t five(int64_t *f)
 /* one-slot identity: the result is the parameter */
 int32_t echo(int64_t *f) { f[2] = f[1]; return 0; }
 int32_t echo_wide(int64_t *f) { f[3] = f[1]; f[4] = f[2]; return 0; }
+/* an int64, and two arrays of one axis: the number of the one with two elements, and the other one without elements */
+int32_t one_of_two(int64_t *f)
+{
+    f[2] = f[1];
+    for (int k = 0; k < 2; k++) f[3 + 2 * k] = (int64_t)calloc(2, 8), f[4 + 2 * k] = f[1] == k ? 2 : 0;
+    return 0;
+}
 int32_t threads(int64_t *f) { f[1] = f[0]; return 0; }
 int32_t nothing(int64_t *f) { return 0; }
 /* scalar parameter at 1: guard fails where negative; fault slots at 3 */

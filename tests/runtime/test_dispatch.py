@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from appyc.ir.abi import FAULT_SLOTS, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.fault_words import FaultSite
+from appyc.ir.results import Chosen, nested
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import dispatch
 from appyc.runtime.dispatch import GuardFailure
@@ -45,7 +46,7 @@ def make_kernel(address, arguments, *, written=(), results=(), tree=None, checke
     places = []
     for result in results:
         places.append(None if result.param is not None else at)
-        at += 0 if result.param is not None else slots(ScalarArg(result.dtype))
+        at += 0 if result.param is not None else slots(ScalarArg(result.dtype)) + (result.ndim or 0)
     layout = FrameLayout(tuple(params), tuple(places), at, at + FAULT_SLOTS)
     face = Interface(tuple(arguments), layout, frozenset(written), tuple(results), tree, (FAULT,))
     return Kernel(face, address, checked, owner, same=same)
@@ -185,6 +186,22 @@ def test_results_are_nested_as_the_tree_says(entry_type, address):
     out = make_entry(entry_type, kernel)(1, x)
     assert out == ((x,), (), None, (0, (0, x)))
     assert out[0][0] is x
+
+
+def test_one_of_several_results_is_chosen(entry_type, address):
+    results = [KernelResult(DType.INT64), *(KernelResult(DType.FLOAT64, ndim=1) for _ in range(2))]
+    for tree in (
+        Chosen(0, (1, 2), or_none=True),
+        ((Chosen(0, (1, 2), or_none=True),), 0),
+        (0, Chosen(0, (2, 1)), 1, 2),
+    ):
+        kernel = make_kernel(address("one_of_two"), (INT,), results=results, tree=tree)
+        entry = make_entry(entry_type, kernel)
+        arrays = [np.zeros(2 * (k == 0)) for k in range(2)]
+        np.testing.assert_equal(entry(0), nested(tree, [0, *arrays]))
+        np.testing.assert_equal(entry(1), nested(tree, [1, *reversed(arrays)]))
+        if isinstance(tree, Chosen):
+            assert entry(-1) is None
 
 
 def test_a_kernel_added_later_is_tried_first(entry_type, address):
