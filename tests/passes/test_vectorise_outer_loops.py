@@ -250,9 +250,20 @@ def in_columns(x, out, width):
             out[i, c] = best
 
 
-def test_lanes_do_not_gather_from_columns():
+def backwards(x, out, width):
+    n = len(x)
+    for i in range(width, n):
+        best = 0.0
+        for j in range(i - width, i):
+            if x[n - 1 - j] > best and x[n - 1 - j] < 1.9:
+                best = x[n - 1 - j]
+        out[i] = best
+
+
+def test_lanes_read_neither_columns_nor_backwards():
     x = NUMBERS[:36].reshape(18, 2)
     assert not has_masks(masked(in_columns, x, x.copy(), 3))
+    assert not has_masks(masked(backwards, NUMBERS, NUMBERS.copy(), 3))
 
 
 def test_explained():

@@ -69,6 +69,12 @@ class Strides:
             return Pace.FAR
         return Pace.STEADY if self.stride(index[last], loop) <= NEARBY else Pace.FAR
 
+    def is_adjacent(self, array: Symbol, index: tuple[Expr, ...], loop: For) -> bool:
+        """Whether each iteration of a loop accesses the element of the one before, or the next one in memory."""
+        steps = sum(self.coefficient(i, loop.var) or 0 for i in index) * loop.step
+        pace = self.pace(array, index, loop)
+        return pace is Pace.STILL or (pace is Pace.STEADY and steps == 1)
+
     def stride(self, expr: Expr, loop: For) -> int:
         """The absolute stride of an index between consecutive iterations, where it is constant; else 0."""
         return abs((self.coefficient(expr, loop.var) or 0) * loop.step)

@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
-from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.analysis.algebra.strides import Strides
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir import visit
@@ -229,11 +229,10 @@ class _Masking:
         return ir.Var(symbol, loc=loc)
 
     def _has_near_accesses(self, body: tuple[ir.Stmt, ...]) -> bool:
-        """Whether lanes access the same element, or adjacent ones, in every access of the inner loops."""
+        """Whether lanes access the same element, or adjacent ones in order, in every access of the inner loops."""
         strides = Strides.of(replace(self.loop, body=body))
         inner = [n for n in visit.walk(body) if isinstance(n, ir.For | ir.While)]
-        paces = (strides.pace(array, index, self.loop) for array, index, _ in accesses_in(inner))
-        return not any(pace in (Pace.FAR, Pace.ANYWHERE) for pace in paces)
+        return all(strides.is_adjacent(array, index, self.loop) for array, index, _ in accesses_in(inner))
 
     def _form(self, node: ir.Node) -> ir.Node:
         """An operation in the form that vectors have, where that is another one: quotients by powers of two as shifts,
