@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -102,6 +103,23 @@ def test_each_loop_over_masked_lanes_is_vectors() -> None:
     found = compiled(text, *flags(Options(), needs=[MASKS]), "-fopt-info-vec", "-o", "/dev/null").stderr
     vectors = {line.split(":")[1] for line in found.splitlines() if "loop vectorized" in line}
     assert len(vectors) == text.count("#pragma omp simd") == 6
+
+
+def spread(cells, cut, steps):
+    new = cells.copy()
+    for _ in range(steps):
+        for i in range(1, min(cut, len(cells) - 1)):
+            new[i] = cells[i - 1] ^ cells[i + 1]
+        for i in range(cut, len(cells)):
+            cells[i] = new[i]
+
+
+@needs_gcc
+def test_short_loops_in_a_loop_begin_without_a_call() -> None:
+    text = appyc.jit(target="cpu")(spread).source("c", np.ones(20, np.int64), 3, 5)
+    assert all(f"{name}(" in text for name in ("trip_count", "min_int64", "threads_may_pay"))
+    called = set(re.findall(r"call\s+(\w+)", compiled(text, "-S", "-o", "-").stdout))
+    assert not called & {"trip_count", "min_int64", "max_int64", "threads_may_pay"}
 
 
 def is_vectorised(text: str) -> bool:

@@ -2,10 +2,10 @@
 
 // Python's builtins, which keep the left side when a NaN is on either.
 //: min_D
-static inline T min_D(const T a, const T b) { return b < a ? b : a; }
+static inline __attribute__((always_inline)) T min_D(const T a, const T b) { return b < a ? b : a; }
 
 //: max_D
-static inline T max_D(const T a, const T b) { return b > a ? b : a; }
+static inline __attribute__((always_inline)) T max_D(const T a, const T b) { return b > a ? b : a; }
 
 // NumPy's: a NaN on either side is the result. Two choices in a row: of one choice with an `||` in it, gcc makes
 // jumps where one is inside the other, as in a clip, and no lanes. The first is one instruction, which keeps `a`

@@ -77,7 +77,7 @@ static __attribute__((noinline)) bool threads_pay(
 
 //: threads_may_pay <- appyc_machine threads_pay
 /* Whether threads pay, for loops which are often too short for them, inside others: these ask no further. */
-static inline bool threads_may_pay(
+static inline __attribute__((always_inline)) bool threads_may_pay(
     const int64_t share, const int64_t trips, const double vector, const double scalar, const double gathers,
     const double bytes, const double bytes_each) {
     const double most = (double)trips * ((vector + scalar) * 8 + bytes_each) + bytes; /* nanoseconds at any rates */

@@ -72,7 +72,7 @@ static inline int64_t at(const int64_t index, const int64_t extent, const int64_
 }
 
 //: trip_count
-static inline int64_t trip_count(const int64_t lo, const int64_t hi, const int64_t step) {
+static inline __attribute__((always_inline)) int64_t trip_count(const int64_t lo, const int64_t hi, const int64_t step) {
     if (step > 0) return hi > lo ? (int64_t)(((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)step) + 1 : 0;
     return lo > hi ? (int64_t)(((uint64_t)lo - (uint64_t)hi - 1) / (0 - (uint64_t)step)) + 1 : 0;
 }
