@@ -24,7 +24,7 @@ from appyc.frontend.field_cells import CELL
 from appyc.frontend.source import Source
 from appyc.ir.abi import frame_layout
 from appyc.ir.aliasing import Sharing
-from appyc.ir.types import ArrayType
+from appyc.ir.types import ArrayType, Container
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
 from appyc.runtime.frame import HostProgram, Interface, Kernel, Watched, flat_values, groups_of, invoke
@@ -260,8 +260,8 @@ def _made(version: T | None) -> T:
 
 
 def _host_version(job: Job) -> Version | None:
-    """A function that no GPU runs, recursive, with lists or fields that it assigns: in C for NumPy's arrays, in Python
-    for others."""
+    """A function that no GPU runs, recursive, with lists, unaligned fields, or attributes that it assigns: in C for
+    NumPy's arrays, in Python for others."""
     fn = job.fn
     compiled = _cpu_version(
         replace(job, wanted=replace(job.wanted, target="cpu"), options=job.options.where("cpu"))
@@ -290,7 +290,9 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     with Notice(fn, job.source):
         analysed = analyse(fn, job.source, wanted, job.options)
-        is_hosts = analysed.function.callees or analysed.outside.is_hosts
+        arrays = (symbol.array for symbol in analysed.function.params if symbol.is_array)
+        is_packed = any(array.container is Container.PACKED for array in arrays)
+        is_hosts = analysed.function.callees or analysed.outside.is_hosts or is_packed
         runner = None if is_hosts else gpu_runner(analysed, wanted.target)
     if runner is None:
         return _host_version(job)

@@ -37,6 +37,7 @@ from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques, without_list_methods
 from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.desugar.unswitched_loops import with_unswitched_loops
+from appyc.frontend.expressions import structured_arrays
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
@@ -270,6 +271,8 @@ def _parameter(
                     of_arrays = arg.kind is TupleKind.ARRAYS
                     columns = vals.TupleValue(items[:-1])
                     return vals.ListRows(columns, vals.ArrayRef(params[-1]), of_tuples, of_arrays)
+                case TupleKind.RECORDS | TupleKind.RECORD:
+                    return structured_arrays.of_parameters(arg, params[first:], loc)
         case NoneArg():
             return vals.Opaque(None)
         case ObjectArg():
@@ -286,7 +289,7 @@ def _as_binding(value: vals.Value) -> vals.Binding:
             return vals.Slot(symbol, value.python)
         case vals.TupleValue():
             return vals.TupleSlots(tuple(map(_as_binding, value.items)), None, value.names, value.made_by)
-        case vals.ListSlots() | vals.ListRows() | vals.ArrayRef() | vals.Opaque():
+        case vals.ListSlots() | vals.ListRows() | vals.Records() | vals.ArrayRef() | vals.Opaque():
             return value
         case _:
             raise AssertionError(f"a parameter cannot be {value}")
@@ -348,14 +351,9 @@ def lower_callee(
                 elif isinstance(value, vals.ListSlots):
                     give_list(scope, name, value, (caller, own_names[name]) if name in own_names else None)
                 else:
-                    assert not isinstance(
-                        value,
-                        vals.ReturnedView
-                        | vals.ReturnedChoice
-                        | vals.ReturnedList
-                        | vals.ReturnedContainer
-                        | vals.Masked,
-                    ), "no argument: the caller has made it one"
+                    assert not isinstance(value, vals.Returned | vals.Masked), (
+                        "no argument: the caller has made it one"
+                    )
                     scope.env[name] = value
             _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)

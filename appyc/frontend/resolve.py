@@ -83,7 +83,8 @@ class Environment:
         found = self.captures.get(path)
         if found is None:
             arg = self.typeof(value, str(path), loc)
-            assert isinstance(arg, ArrayType | ScalarArg)
+            if not isinstance(arg, ArrayType | ScalarArg):
+                raise UnsupportedError("a structured array from outside is not compiled", loc, "pass it")
             python = isinstance(arg, ScalarArg) and arg.python
             type_ = arg if isinstance(arg, ArrayType) else arg.dtype
             named = path.steps[-2] if path.steps[-1][0] in (*STEPS, field_cells.CELL) else path.steps[-1]

@@ -289,7 +289,7 @@ class Scope:
                 return replace(binding, expr=replace(binding.expr, loc=loc))
             case vals.ListSlots():
                 return replace(binding, maybe=False)
-            case vals.ArrayRef() | vals.Tensor() | vals.Opaque() | vals.ListRows() | vals.TupleRow():
+            case _:
                 return binding
 
     def _test_flag(self, name: str, binding: vals.Binding, loc: Loc) -> None:
@@ -376,7 +376,9 @@ class Scope:
                     for k, v in enumerate(items)
                 ]
                 return vals.TupleSlots(tuple(slots), None, value.names, value.made_by)
-            case vals.ArrayRef() | vals.Tensor() | vals.Opaque() | vals.ListRows() | vals.TupleRow():
+            case vals.ArrayRef() | vals.Tensor() | vals.Opaque():
+                return value
+            case vals.ListRows() | vals.TupleRow() | vals.Records():
                 return value
             case vals.DictValue():
                 same = isinstance(old, vals.TupleSlots) and old.keys == value.keys

@@ -28,24 +28,31 @@ class ScalarArg:
 class TupleKind(Enum):
     """The Python type that a tuple of parameters represents. Lists are read-only: there is an array of the
     values that their tuples have at each position, or of the elements of arrays, and of their lengths along each axis;
-    for a list of lists or arrays there is one more with the start of each row and the end of the last."""
+    for a list of lists or arrays there is one more with the start of each row and the end of the last. Of a structured
+    array there is one with the first byte of each record, and one for each field; a record is an array of one."""
 
     TUPLE = "tuple"
     TUPLES = "list of tuples"
     ROWS = "list of lists"
     ROWS_OF_TUPLES = "list of lists of tuples"
     ARRAYS = "list of arrays"
+    RECORDS = "structured array"
+    RECORD = "record"
 
 
 @dataclass(frozen=True, slots=True)
 class TupleArg:
     """A tuple; each item is a parameter of its own (a tuple again is flattened in turn). names: of the items of
-    a named tuple; made_by: the path of its class (`ir.results`)."""
+    a named tuple, or of fields; made_by: the path of its class (`ir.results`), or a text of the structured dtype."""
 
     items: tuple[ArgType, ...]
     names: tuple[str, ...] = ()
     made_by: str = ""
     kind: TupleKind = TupleKind.TUPLE
+
+    @property
+    def is_records(self) -> bool:
+        return self.kind in (TupleKind.RECORDS, TupleKind.RECORD)
 
     def __str__(self) -> str:
         text = f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"

@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from appyc.ir.types import structured_dtype
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -162,11 +164,32 @@ def _address(path: str) -> tuple[str, Sequence[str]]:
 
 
 def maker_of(name: str) -> Callable[..., object]:
-    """The constructor of the container of this name, or of the named tuple whose class has this path."""
+    """The constructor of the container of this name, of the named tuple whose class has this path, or of structured
+    arrays whose dtype has this text."""
     if name in CONTAINERS:
         return CONTAINERS[name]
+    if (dtype := dtype_at(name)) is not None:
+        return functools.partial(_records, dtype)
     make = class_at(name)._make
     return lambda *items: make(items)
+
+
+def dtype_at(name: str) -> np.dtype[Any] | None:
+    """The dtype of a maker of structured arrays."""
+    module, _, text = name.partition(":")
+    return structured_dtype(text) if module == "dtype" else None
+
+
+def _records(dtype: np.dtype[Any], part: tuple[int, int, int], *fields: Any) -> object:
+    """A new structured array with the elements of the fields that are at the positions of a slice: the first, how many,
+    and the distance between them."""
+    first, count, step = part
+    end = first + count * step
+    out = np.empty(count, dtype)
+    for name, field in zip(dtype.names or (), fields, strict=True):
+        found = field[first : end if end >= 0 else None : step]
+        out[name] = found if isinstance(found, np.ndarray) else found.get()  # of CuPy
+    return out
 
 
 @dataclass(frozen=True, slots=True)

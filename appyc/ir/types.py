@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -71,13 +73,14 @@ class Layout(Enum):
 class Container(Enum):
     """The Python type of an array parameter. LIST: a list of Python numbers, whose items a call copies to an
     array. BYTES: a bytes object, which is read in place. TEXT: the code points of a str. ARRAYS: a list of arrays,
-    whose elements a call copies to one array."""
+    whose elements a call copies to one array. PACKED: an array whose elements may be unaligned."""
 
     ARRAY = "array"
     LIST = "list"
     BYTES = "bytes"
     TEXT = "text"
     ARRAYS = "arrays"
+    PACKED = "packed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class ArrayType:
 
     @property
     def is_list(self) -> bool:
-        return self.container not in (Container.ARRAY, Container.ARRAYS)
+        return self.container not in (Container.ARRAY, Container.ARRAYS, Container.PACKED)
 
     def __str__(self) -> str:
         dims = ",".join(":" * self.ndim)
@@ -112,3 +115,20 @@ class ArrayType:
 
 
 Type: TypeAlias = ScalarType | ArrayType
+
+
+def fields_of_dtype(dtype: np.dtype[Any]) -> list[tuple[str, np.dtype[Any], int]]:
+    """The name, the dtype and the offset of each field."""
+    return [] if dtype.fields is None else [(name, *dtype.fields[name][:2]) for name in dtype.names or ()]
+
+
+@functools.cache
+def structured_dtype(text: str) -> np.dtype[Any]:
+    """The dtype of a text that `text_of_dtype` gives."""
+    found: np.dtype[Any] = np.lib.format.descr_to_dtype(ast.literal_eval(text))
+    return found
+
+
+def text_of_dtype(dtype: np.dtype[Any]) -> str:
+    """The text of a structured dtype. Raises ValueError where fields overlap, or are not in order."""
+    return repr(np.lib.format.dtype_to_descr(dtype))

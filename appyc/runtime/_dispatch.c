@@ -29,7 +29,7 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 22, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 23, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int threads = 1;
@@ -44,6 +44,8 @@ static int threads = 1;
 static void specialisation_dealloc(Specialisation *self)
 {
     PyObject_GC_UnTrack(self);
+    for (int i = 0; self->arguments && i < self->argument_count; i++)
+        Py_XDECREF(self->arguments[i].last);
     PyMem_Free(self->arguments);
     PyMem_Free(self->leaves);
     PyMem_Free(self->results);
@@ -90,7 +92,16 @@ static int read_arguments(Specialisation *self, PyObject *records)
             self->shares = 1;
         a->leaf = self->leaf_count;
         self->lists |= a->kind == LIST || a->kind == TEXT || a->kind == COLUMN || a->kind == ROWS;
-        if (a->kind == ARRAY && a->written)
+        if (a->kind >= RECORDS)
+            a->item = PyDataType_ELSIZE((PyArray_Descr *)class);
+        if (a->kind == FIELD && a->any_written) {
+            Argument *whole = a - 1;
+            while (whole->kind == FIELD)
+                whole--;
+            whole->any_written = 1;
+            whole->written |= a->written;
+        }
+        if ((a->kind == ARRAY || a->kind == FIELD) && a->written)
             self->writes = 1;
         if (a->kind < NONE) {
             self->leaves[self->leaf_count++] = a;

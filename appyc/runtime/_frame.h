@@ -7,7 +7,8 @@
 #include "_device.h"
 
 /* Kinds in Kernel.record(). */
-enum { ARRAY, LIST, TEXT, COLUMN, ROWS, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES, LIST_OF_LISTS, LIST_OF_LISTS_OF_TUPLES, LIST_OF_ARRAYS };
+enum { ARRAY, LIST, TEXT, COLUMN, ROWS, FIELD, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES, LIST_OF_LISTS, LIST_OF_LISTS_OF_TUPLES, LIST_OF_ARRAYS,
+       RECORDS, RECORD };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
@@ -20,8 +21,8 @@ typedef int32_t (*KernelFunction)(int64_t *frame);
 typedef struct {
     int kind;
     int type_number;
-    int count;    /* ARRAY: number of axes; TUPLE: number of items; LIST_OF_...: of arrays */
-    int layout;   /* ARRAY */
+    int count;    /* ARRAY, FIELD: number of axes; TUPLE: number of items; LIST_OF_..., RECORDS: of arrays */
+    int layout;   /* ARRAY; FIELD: what addresses of elements are multiples of */
     int written;  /* ARRAY: the kernel stores into it */
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
     int slot;     /* the first slot in the frame */
@@ -30,7 +31,9 @@ typedef struct {
     int64_t item; /* bytes of an element */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *type;  /* NUMPY_SCALAR, TUPLE: what a value's type must be, of `records`; NULL: none is taken */
-    PyObject *text;      /* NONE: the text that a value must be, or None */
+    PyObject *text;      /* NONE: the text that a value must be, or None; RECORDS: the dtype; FIELD: (name, offset, shape);
+                          * the array of the records' first bytes has no name */
+    PyObject *last;      /* RECORDS: the dtype of an earlier call that is equal, or NULL; comparing takes a microsecond */
 } Argument;
 
 /* Arrays that are expected to be parts of one, with the same strides: each at its own offsets in a box that holds them
@@ -139,6 +142,49 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, 
     return 1;
 }
 
+/* Fills the arrays of a structured array: of its records' first bytes, and of each field. A record is an array of one. */
+static int fill_records(Argument *a, PyObject *value, int64_t *frame)
+{
+    PyArray_Descr *descr;
+    char *first;
+    int64_t length = 1, stride = a->item, flags;
+    if (a->kind == RECORD && Py_TYPE(value) == &PyVoidArrType_Type) {
+        const PyVoidScalarObject *record = (PyVoidScalarObject *)value;
+        descr = (PyArray_Descr *)record->descr;
+        first = record->obval;
+        flags = record->flags;
+    } else if (a->kind == RECORDS && PyArray_CheckExact(value) && PyArray_NDIM((PyArrayObject *)value) == 1) {
+        PyArrayObject *array = (PyArrayObject *)value;
+        descr = PyArray_DESCR(array);
+        first = PyArray_BYTES(array);
+        flags = PyArray_FLAGS(array);
+        length = PyArray_DIM(array, 0);
+        stride = PyArray_STRIDE(array, 0);
+    } else {
+        return 0;
+    }
+    if ((PyObject *)descr != a->last) {
+        if (!PyArray_EquivTypes(descr, (PyArray_Descr *)a->text))
+            return 0;
+        Py_XSETREF(a->last, Py_NewRef((PyObject *)descr));
+    }
+    if (a->written && !(flags & NPY_ARRAY_WRITEABLE))
+        return 0;
+    for (const Argument *field = a + 1; field <= a + a->count; field++) {
+        int64_t *at = frame + field->slot, size = field->item;
+        at[0] = (int64_t)(intptr_t)first + PyLong_AsLong(PyTuple_GET_ITEM(field->text, 1));
+        if (length > 0 && (at[0] | (length > 1 ? stride : 0)) & (field->layout - 1))
+            return 0;
+        at[1] = length;
+        at[1 + field->count] = stride;
+        for (int axis = field->count - 1; axis > 0; size *= at[1 + axis--]) {
+            at[1 + axis] = PyLong_AsLong(PyTuple_GET_ITEM(PyTuple_GET_ITEM(field->text, 2), axis - 1));
+            at[1 + field->count + axis] = size;
+        }
+    }
+    return 1;
+}
+
 /* Whether a value is None, or the text that is built into the code. */
 static int is_known(PyObject *text, PyObject *value)
 {
@@ -150,7 +196,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
                 PyObject **leaves, int *leaf, int typed)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
-        const Argument *a = &s->arguments[(*next)++];
+        Argument *a = &s->arguments[(*next)++];
         PyObject *value = values[i];
         int fits = 0;
         switch (a->kind) {
@@ -186,8 +232,16 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
                 fits = fill_rows(a + 1, a->count, a->kind == LIST_OF_LISTS ? 0 : a->count - 1, value, frame);
             *next += a->count;
             break;
+        case RECORDS:
+        case RECORD:
+            fits = !s->host && fill_records(a, value, frame);
+            for (int k = 0; fits && k < a->count; k++)
+                leaves[(*leaf)++] = value;
+            *next += a->count;
+            break;
         case COLUMN:
-        case ROWS: break; /* of the list before it */
+        case ROWS:
+        case FIELD: break; /* of the argument before it */
         }
         if (!fits)
             return 0;

@@ -68,7 +68,7 @@ static int arrays_are_apart(const Specialisation *s, PyObject **leaves, const in
         const Argument *a = &s->arguments[i];
         for (int j = 0; a->kind == LIST_OF_ARRAYS && j < s->argument_count; j++) {
             const Argument *b = &s->arguments[j];
-            Array stored = b->kind == ARRAY && b->written ? array_of(b, frame) : (Array){0};
+            Array stored = (b->kind == ARRAY || b->kind == FIELD) && b->written ? array_of(b, frame) : (Array){0};
             if (!stored.at || is_empty(&stored))
                 continue;
             Range one = range_of(&stored, 1, b);
@@ -256,6 +256,16 @@ static int may_overlap(const Specialisation *s, int64_t *frame)
         /* Of arrays that are one, the first stands for all; any of them may be written. */
         if (!a->grouped && a->same == i)
             ranges[count++] = range_of(&array, a->any_written, a);
+    }
+    /* The fields of a structured array do not overlap each other: it counts as one array. */
+    for (int i = 0; i < s->argument_count && !found; i++) {
+        const Argument *a = &s->arguments[i];
+        Array array = a->kind >= RECORDS ? array_of(a + 1, frame) : (Array){0};
+        array.item = a->item;
+        if (a->kind < RECORDS || is_empty(&array))
+            continue;
+        found |= a->any_written && may_meet_itself(&array);
+        ranges[count++] = range_of(&array, a->any_written, NULL);
     }
     found = found || (may_meet(ranges, count) && do_meet(ranges, count, frame));
     if (ranges != few)

@@ -59,10 +59,18 @@ static PyObject *empty_like(PyObject *Py_UNUSED(module), PyObject *value)
     return with_owner(out, memory);
 }
 
-static inline PyObject *result(const Result *r, const int64_t *frame, PyObject **leaves)
+/* An argument that is returned: itself, or a field of it. */
+static PyObject *given_result(const Argument *a, PyObject *value)
 {
+    PyObject *name = a->kind == FIELD ? PyTuple_GET_ITEM(a->text, 0) : Py_None;
+    return name == Py_None ? Py_NewRef(value) : PyObject_GetItem(value, name);
+}
+
+static inline PyObject *result(const Specialisation *s, int number, const int64_t *frame, PyObject **leaves)
+{
+    const Result *r = &s->results[number];
     if (r->leaf >= 0)
-        return Py_NewRef(leaves[r->leaf]);
+        return given_result(s->leaves[r->leaf], leaves[r->leaf]);
     return r->count >= 0 ? array_result(r, frame + r->slot) : scalar_result(r, frame + r->slot);
 }
 
@@ -82,7 +90,7 @@ static PyObject *result_at(const Values *values, long n)
         return NULL;
     }
     if (!values->made[n])
-        values->made[n] = result(&values->s->results[n], values->frame, values->leaves);
+        values->made[n] = result(values->s, (int)n, values->frame, values->leaves);
     return values->made[n];
 }
 
@@ -209,6 +217,34 @@ static PyObject *viewed(PyObject *tree, const Values *values)
     return out;
 }
 
+/* A new structured array. tree: its dtype; the results that have the first element of each field that is copied, how many
+ * there are and the distance between them; and the fields, which are contiguous. */
+static PyObject *of_fields(PyObject *tree, const Values *values)
+{
+    PyArray_Descr *descr = (PyArray_Descr *)PyList_GET_ITEM(tree, 0);
+    npy_intp part[3];
+    for (int k = 0; k < 3; k++)
+        part[k] = size_in(values, tree, 1 + k);
+    for (Py_ssize_t k = 4; k < PyList_GET_SIZE(tree); k++)
+        if (!result_in(values, tree, k))
+            return NULL;
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, (PyArray_Descr *)Py_NewRef((PyObject *)descr), 1, &part[1], NULL, NULL,
+                                         0, NULL);
+    for (Py_ssize_t k = 0; out && k < PyTuple_GET_SIZE(PyDataType_NAMES(descr)); k++) {
+        PyArrayObject *field = (PyArrayObject *)result_in(values, tree, 4 + k);
+        PyObject *place = PyDict_GetItem(PyDataType_FIELDS(descr), PyTuple_GET_ITEM(PyDataType_NAMES(descr), k));
+        const size_t size = (size_t)PyArray_STRIDE(field, 0);
+        const char *from = PyArray_BYTES(field) + part[0] * (npy_intp)size;
+        char *to = PyArray_BYTES((PyArrayObject *)out) + PyLong_AsLong(PyTuple_GET_ITEM(place, 1));
+        npy_intp i = 0, step = part[2] * (npy_intp)size, item = PyDataType_ELSIZE(descr);
+        for (; size == 8 && i < part[1]; i++, from += step, to += item)
+            memcpy(to, from, 8);  /* no call */
+        for (; i < part[1]; i++, from += step, to += item)
+            memcpy(to, from, size);
+    }
+    return out;
+}
+
 /* One of several results, or None. tree: Ellipsis, then the numbers of a Chosen (ir/results.py). */
 static PyObject *chosen(PyObject *tree, const Values *values)
 {
@@ -223,7 +259,8 @@ static PyObject *nested(PyObject *tree, const Values *values)
 {
     if (PyList_Check(tree)) {
         PyObject *first = PyList_GET_ITEM(tree, 0);
-        return first == Py_None ? viewed(tree, values)
+        return PyArray_DescrCheck(first) ? of_fields(tree, values)
+            : first == Py_None ? viewed(tree, values)
             : first == Py_Ellipsis ? chosen(tree, values) : listed(tree, values);
     }
     if (tree == Py_None)
@@ -248,7 +285,7 @@ static PyObject *results(const Specialisation *s, const int64_t *frame, PyObject
     if (s->tree == Py_None && s->result_count == 0)
         Py_RETURN_NONE;
     if (PyLong_Check(s->tree) && s->result_count == 1)
-        return result(s->results, frame, leaves);
+        return result(s, 0, frame, leaves);
     PyObject *few[STACK_LEAVES], **made = few;
     if (s->result_count > STACK_LEAVES)
         made = PyMem_Malloc((size_t)s->result_count * sizeof(PyObject *));

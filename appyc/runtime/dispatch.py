@@ -12,7 +12,7 @@ from appyc.runtime._dispatch import Entry, GuardFailure, Launcher
 
 __all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "Launcher"]
 
-FORMAT = 22
+FORMAT = 23
 """The version of the interface between the dispatcher and Python: `Kernel.record()`, `OnFault`, the memory of
 kernels. The same number stands in `_dispatch.c`."""
 

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from appyc.errors import InternalError, LeftToPython
 from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.results import Chosen, ListOf, ResultTree, ViewOf, class_at
-from appyc.ir.types import ArrayType, Container, DType, Layout
+from appyc.ir.results import Chosen, ListOf, MadeOf, ResultTree, ViewOf, class_at, dtype_at
+from appyc.ir.types import ArrayType, Container, DType, Layout, fields_of_dtype, structured_dtype
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
 
@@ -140,6 +142,8 @@ def _for_dispatcher(tree: ResultTree) -> object:
         case ListOf(of_tuples="" | None):
             columns = zip(tree.columns, tree.python, strict=True)
             return [tree.count, tree.of_tuples is not None, *(part for column in columns for part in column)]
+        case MadeOf(lists=((_, _, _) as part, *fields)) if (dtype := dtype_at(tree.makes)) is not None:
+            return [dtype, *part, *fields]
         case ViewOf():
             later = iter(tree.known_later)
             return [None, tree.array, tree.ndim, *((next(later),) if n is None else n for n in tree.numbers)]
@@ -155,7 +159,7 @@ HOST_RAISED = -1
 """The fault site of an exception from a host program. The same number stands in `_dispatch.c`."""
 
 
-_ARRAY, _LIST, _TEXT, _COLUMN, _ROWS, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(9)
+_ARRAY, _LIST, _TEXT, _COLUMN, _ROWS, _FIELD, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(10)
 _KINDS = {kind: _TUPLE + number for number, kind in enumerate(TupleKind)}
 _PARTS = {
     TupleKind.TUPLES: _COLUMN,
@@ -177,7 +181,16 @@ def _argument_records(
     """(kind, type number, count, layout, written, also as the same array, slot, same, class of a tuple or a text), a
     tuple's own before its items'. stores: numbers of the parameters that are written, and which ones these are the
     same as."""
-    if isinstance(arg, TupleArg):
+    if isinstance(arg, TupleArg) and arg.is_records:
+        dtype = structured_dtype(arg.made_by)
+        yield (_KINDS[arg.kind], 0, len(arg.items), 0, False, False, 0, 0, dtype)
+        fields = [(None, 0, ()), *((name, at, of.shape) for name, of, at in fields_of_dtype(dtype))]
+        for item, field in zip(arg.items, fields, strict=True):
+            assert isinstance(item, ArrayType)
+            alignment = 1 if item.container is Container.PACKED else item.dtype.numpy.alignment
+            for _, code, ndim, _, *rest, _ in _argument_records(item, offsets, stores, same):
+                yield (_FIELD, code, ndim, alignment, *rest, field)
+    elif isinstance(arg, TupleArg):
         made_by = class_at(arg.made_by) if arg.names else tuple
         yield (_KINDS[arg.kind], 0, len(arg.items), 0, False, False, 0, 0, made_by)
         for item in arg.items:
@@ -190,7 +203,7 @@ def _argument_records(
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
             written, any_written = number in stores[0], same[number] in stores[1]
-            kind = {Container.ARRAY: _ARRAY, Container.LIST: _LIST}.get(arg.container, _TEXT)
+            kind = {Container.LIST: _LIST}.get(arg.container, _TEXT) if arg.is_list else _ARRAY
             yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number], None)
         else:
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0, None)
@@ -222,7 +235,10 @@ def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[obje
     """The values of the kernel's parameters, in order: tuples are flattened. A list stands for each of its arrays."""
     out: list[object] = []
     for type_, value in zip(types, values, strict=True):
-        if isinstance(type_, TupleArg) and type_.kind is not TupleKind.TUPLE:
+        if isinstance(type_, TupleArg) and type_.is_records:
+            array: Any = np.asarray(value).reshape(-1) if type_.kind is TupleKind.RECORD else value
+            out += [array, *(array[name] for name in type_.names)]
+        elif isinstance(type_, TupleArg) and type_.kind is not TupleKind.TUPLE:
             out += [value] * len(type_.items)
         elif isinstance(type_, TupleArg):
             assert isinstance(value, tuple)

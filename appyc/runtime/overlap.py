@@ -38,8 +38,10 @@ def any_overlap(values: Sequence[object], written: frozenset[int]) -> bool:
 
 
 def touching(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Arrays whose byte ranges touch, with those that touch these, where one of them is written."""
-    for _, _, group in touching_spans(enumerate(values)):
+    """Arrays whose byte ranges touch, with those that touch these, where one of them is written. A structured array is
+    asked for its length alone; its fields are among the arrays."""
+    arrays = ((n, v) for n, v in enumerate(values) if not (isinstance(v, np.ndarray) and v.dtype.names))
+    for _, _, group in touching_spans(arrays):
         if written & set(group):
             yield tuple(sorted(group))
 

@@ -17,7 +17,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind, writeable
 from appyc.ir.results import fields_of
-from appyc.ir.types import ArrayType, Container, DType, Layout
+from appyc.ir.types import ArrayType, Container, DType, Layout, fields_of_dtype, text_of_dtype
 from appyc.runtime._dispatch import item_types
 
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
@@ -42,6 +42,8 @@ class ArgumentOverflowError(TypeInferenceError, OverflowError):
 
 def typeof(value: object, name: str, loc: Loc) -> ArgType:
     """The type of one argument. `name` and `loc` are the parameter's, for the message."""
+    if type(value) in (np.ndarray, np.void) and (records := records_type(value)) is not None:  # type: ignore[arg-type]
+        return records
     if type(value) is np.ndarray or isinstance(value, np.memmap):
         return _array_type(value, name, loc)
     if isinstance(value, np.generic):
@@ -64,6 +66,26 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
     if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
         return _cuda_type(value, name, loc)
     raise _unsupported(value, name, loc)
+
+
+def records_type(value: np.ndarray[Any, Any] | np.void) -> TupleArg | None:
+    """The type of a structured array with one axis, or of a record, whose fields are arrays or numbers of types that
+    compiled code has; else None."""
+    is_array, dtype = isinstance(value, np.ndarray), value.dtype
+    fields = [of for _, of, _ in fields_of_dtype(dtype)]
+    are_taken = all(of.base in DTYPES and of.ndim <= is_array for of in fields)
+    if not (fields and are_taken and value.ndim == is_array):
+        return None
+    try:
+        text = text_of_dtype(dtype)
+    except ValueError:
+        return None
+    is_aligned = is_array and all(value[name].flags.aligned for name in dtype.names or ())
+    container = Container.ARRAY if is_aligned else Container.PACKED
+    first_bytes = ArrayType(DType.UINT8, 1, Layout.STRIDED)
+    items = (ArrayType(DTYPES[of.base], 1 + of.ndim, Layout.STRIDED, container=container) for of in fields)
+    kind = TupleKind.RECORDS if is_array else TupleKind.RECORD
+    return TupleArg((first_bytes, *items), dtype.names or (), text, kind)
 
 
 BYTES = ArrayType(DType.UINT8, 1, readonly=True, container=Container.BYTES)

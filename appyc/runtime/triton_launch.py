@@ -190,6 +190,8 @@ class DeviceArguments:
         for param, arg, overwritten in zip(program.params, args, program.overwritten, strict=True):
             if not param.is_array or type(arg) is cupy.ndarray:
                 self.values.append(arg)
+            elif isinstance(arg, np.ndarray) and arg.dtype.names:
+                self.values.append(arg)  # its length alone is asked for
             elif not isinstance(arg, np.ndarray):
                 self.values.append(cupy.asarray(arg))  # of another library's, on the same memory
             elif (span := shared.get(id(arg))) is not None:

@@ -132,7 +132,7 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(value, tuple):
             items = [there(v, known) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, np.ndarray) or value.dtype.names:  # of which CuPy has none
             return value
         base = _owner(value)
         if not base.size:
@@ -313,6 +313,12 @@ def compare_values(
             raise Mismatch(f"{what}: expected {len(expected)} items, found {len(found)}")
         for k, (one, two) in enumerate(zip(expected, found, strict=True)):
             compare_values(one, two, f"{what}[{k}]", joined=joined, tolerance=tolerance)
+        return
+    if isinstance(expected, np.ndarray | np.void) and expected.dtype.names:
+        if expected.dtype != found.dtype:
+            raise Mismatch(f"{what}: expected {expected.dtype}, found {found.dtype}")
+        for name in expected.dtype.names:
+            compare_values(expected[name], found[name], f"{what}[{name!r}]", tolerance=tolerance)
         return
     if isinstance(expected, Scalar | np.ndarray):
         _compare_numbers(np.asarray(expected), np.asarray(found), what, tolerance)

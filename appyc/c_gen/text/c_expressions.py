@@ -17,7 +17,7 @@ from appyc.c_gen.text.coalesced_subscripts import coalesced_position
 from appyc.errors import InternalError, Loc
 from appyc.ir import nodes as ir
 from appyc.ir import raising
-from appyc.ir.types import DType, Layout
+from appyc.ir.types import Container, DType, Layout
 
 _TRAP_MESSAGES = {
     ("/", False): "division by zero",
@@ -125,7 +125,8 @@ def element(ctx: FunctionContext, array: ir.Symbol, positions: Sequence[str]) ->
         const = "const " if array.array.readonly else ""
         terms = [f"{position} * {names.stride(array, axis)}" for axis, position in enumerate(positions)]
         address = f"({const}char *){data} + ({' + '.join(terms)})"
-        return f"*({const}{storage_type(array.dtype)} *)({address})"
+        unaligned = " __attribute__((aligned(1)))" if array.array.container is Container.PACKED else ""
+        return f"*({const}{storage_type(array.dtype)}{unaligned} *)({address})"
     order = range(len(positions)) if layout is Layout.C else range(len(positions) - 1, -1, -1)
     offset = ""
     for axis in order:

@@ -20,6 +20,8 @@ def length_of(value: vals.Value, loc: Loc) -> vals.Number | None:
             return vals.Number(Var(count, loc=loc), python=True)
         case vals.ListRows() | vals.TupleRow():
             return vals.Number(list_of_rows.length(value, loc), python=True)
+        case vals.Records():
+            return length_of(value.rows, loc)
         case vals.ArrayRef() if value.ndim > 0:
             return vals.Number(value.extents(loc)[0], python=True)
         case vals.Tensor(extents=(extent, *_)):

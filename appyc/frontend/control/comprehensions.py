@@ -296,7 +296,7 @@ def _binding(
             return vals.Slot(symbol, value.python)
         case vals.TupleValue():
             return vals.TupleSlots(tuple(_binding(scope, name, v, values, loc) for v in value.items))
-        case vals.ArrayRef() | vals.Tensor():
+        case vals.ArrayRef() | vals.Tensor() | vals.Records():
             return value
         case _:
             raise UnsupportedError("a comprehension over this cannot be compiled", loc, "write a loop")

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import list_of_rows
+from appyc.frontend.arrays.item_counts import length_of
 from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, is_array, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions import arithmetic, expressions, structured_arrays
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
@@ -123,6 +124,10 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
     if isinstance(value, vals.ListRows | vals.TupleRow):
         owner, count = value, list_of_rows.length(value, loc)
         return Range(integer(0, loc), count, 1, lambda var: list_of_rows.item_at(scope, owner, var, loc))
+    if isinstance(value, vals.Records) and value.rows.ndim:
+        records, length = value, length_of(value, loc)
+        assert length is not None, "it has an axis"
+        return Range(integer(0, loc), length.expr, 1, lambda var: structured_arrays.at_position(records, var))
     if isinstance(value, vals.ArrayRef) and value.ndim > 0:
         return _over_array(scope, value, loc)
     if isinstance(value, vals.Tensor) and value.ndim > 0:

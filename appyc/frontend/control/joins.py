@@ -33,6 +33,7 @@ from appyc.frontend.types.values import (
     ListSlots,
     Number,
     Opaque,
+    Records,
     Slot,
     Tensor,
     TupleRow,
@@ -177,7 +178,7 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
         case ArrayRef() | Tensor():
             kind = dtype_of(binding), binding.ndim
             return Conflict("assigned on one path only", unsupported=True, array=kind)
-        case Opaque() | ListRows() | TupleRow():
+        case Opaque() | ListRows() | TupleRow() | Records():
             return Conflict("assigned on one path only", unsupported=True)
         case Conflict():
             return binding

@@ -146,7 +146,7 @@ class ResultTrees:
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
             case vals.ListSlots():
                 raise AssertionError("a returned list has its length at that time")
-            case vals.Tensor() | vals.Masked() | vals.ListRows() | vals.TupleRow():
+            case vals.Tensor() | vals.Masked() | vals.ListRows() | vals.TupleRow() | vals.Records():
                 raise AssertionError("a returned tensor has been put into memory")
 
     def _scalar(self, number: vals.Number) -> int:

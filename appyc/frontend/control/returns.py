@@ -23,7 +23,7 @@ from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
-from appyc.frontend.expressions import lists
+from appyc.frontend.expressions import lists, structured_arrays
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
@@ -126,6 +126,12 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
             slots = list_of_columns(scope, columns, kinds, replace(value.columns, items=()), loc)
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
+        case vals.Records() if scope.is_inlined:
+            return value
+        case vals.Records() if value.rows.ndim:
+            return structured_arrays.returned(scope, value, loc) or _stored(scope, value.rows, loc)
+        case vals.Records():
+            raise UnsupportedError(f"{describe(value)} cannot be returned", loc, "return its fields")
         case vals.ListRows() | vals.TupleRow():
             raise UnsupportedError(f"{describe(value)} of the caller's cannot be returned", loc,
                                    "return nothing: the caller has it")  # fmt: skip
@@ -272,14 +278,12 @@ def _shape(value: vals.Value) -> object:
             return value.makes, _shape(value.lists)
         case vals.MaybeNone():
             return "or None", _shape(value.value)
-        case (
-            vals.Tensor() | vals.Masked() | vals.ListSlots() | vals.ListRows() | vals.TupleRow() | vals.Wide()
-        ):
-            return value
         case vals.Opaque():
             return made_object(value)
         case vals.TupleValue():
             return value.made_by, *map(_shape, value.items)
+        case _:
+            return value
 
 
 def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:

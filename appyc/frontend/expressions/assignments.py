@@ -32,6 +32,7 @@ from appyc.frontend.expressions.operator_syntax import (
     scalar_operation,
 )
 from appyc.frontend.expressions.starred_targets import gathered
+from appyc.frontend.expressions.structured_arrays import part_of
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
@@ -153,9 +154,12 @@ def _target(scope: Scope, target: ast.Subscript) -> vals.ArrayRef | vals.Tensor 
     """The element or elements that an assignment stores into. Raises for targets that cannot be stored into."""
     loc = scope.loc(target)
     owner, tested = lower_owner(scope, target.value)
+    has_fields = isinstance(owner, vals.Records)
+    if isinstance(owner, vals.Records):
+        owner, tested = part_of(scope, owner, target.slice, loc)
     if not isinstance(owner, vals.ArrayRef | vals.Tensor):
         raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
-    items = lower_items(scope, target.slice)
+    items = [] if has_fields else lower_items(scope, target.slice)
     if isinstance(owner, vals.ArrayRef) and is_element(items):
         ref = element(scope, owner, target.slice, items, loc)
         tensors.refuse_lists([ref], loc)

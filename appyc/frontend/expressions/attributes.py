@@ -40,6 +40,13 @@ def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Valu
                 if (computed := property_of(scope, owner, kind, name, loc)) is not None:
                     return computed
             return scope.names.attribute(owner, name, loc)
+        case vals.Records(dtype=dtype) if name == "dtype":
+            return vals.Opaque(dtype)
+        case vals.Records(rows=rows) if name in ("shape", "size", "ndim") and rows.ndim:
+            return _array_attribute(scope, rows, name, loc)
+        case vals.Records():
+            raise UnsupportedError(f"the attribute {name!r} of {describe(owner)} cannot be compiled", loc,
+                                   "shape, size, ndim and dtype can")  # fmt: skip
         case vals.ArrayRef() | vals.Tensor():
             if not scope.source.trusted:
                 tensors.refuse_lists([owner], loc)
@@ -150,6 +157,8 @@ def _type_of(value: vals.Value, loc: Loc) -> type:
             return _TYPES[value.symbol.array.container]
         case vals.ArrayRef() | vals.Tensor() | vals.Masked() if value.ndim and not vals.is_listed(value):
             return np.ndarray
+        case vals.Records():
+            return np.ndarray if value.rows.ndim else np.void
         case vals.TupleValue(names=()):
             return tuple
         case vals.DictValue():

@@ -208,7 +208,7 @@ def number(value: vals.Value, loc: Loc, what: str = "this") -> vals.Number:
         case vals.Number():
             return value
         case vals.ArrayRef() if value.ndim == 0:
-            return arithmetic.element_of(value.symbol, value.index, loc)
+            return arithmetic.element_of(value.symbol, value.index, loc, checked=not value.tested)
         case vals.ArrayRef() | vals.Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    _index_fully(value))  # fmt: skip

@@ -10,7 +10,7 @@ from appyc.errors import Loc, PickedArrayError, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import with_axis
-from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions import arithmetic, attributes, expressions, structured_arrays
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
@@ -29,6 +29,8 @@ from appyc.library.indexed_arrays import check_grid, grid_points, grid_steps
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> vals.Value:
     """The value of a subscript `base[index]`."""
     value, tested = _subscript(scope, base, index, loc)
+    if isinstance(value, vals.Records):
+        return structured_arrays.tested(scope, value, loc)
     check_view(scope, value, tested)
     return value
 
@@ -62,6 +64,10 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple
         owner, tested = attributes.attribute(scope, array, base.attr, scope.loc(base)), 0
     else:
         owner, tested = lower_owner(scope, base)
+    if isinstance(owner, vals.Records):
+        value, tested = structured_arrays.part_of(scope, owner, index, loc)
+        is_element = isinstance(value, vals.ArrayRef) and not value.ndim
+        return (expressions.number(value, loc) if is_element else value), tested
     if isinstance(owner, vals.ArrayRef | vals.Tensor):
         return as_item(scope, base, _array_item(scope, owner, tested, index, loc)), tested
     return _item(scope, base, owner, index, loc), 0
@@ -254,7 +260,7 @@ def element(
     taken: list[Expr] = list(owner.index)
     for value, node in zip(values, nodes, strict=True):
         taken.append(_axis_index(scope, owner, len(taken), value, node))
-    return vals.ArrayRef(owner.symbol, tuple(taken), owner.shape)
+    return vals.ArrayRef(owner.symbol, tuple(taken), owner.shape, tested=owner.tested and not values)
 
 
 def _axis_index(scope: Scope, owner: vals.ArrayRef, axis: int, value: vals.Value, node: ast.expr) -> Expr:

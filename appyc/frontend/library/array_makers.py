@@ -14,6 +14,7 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.left_calls import leave_without_items
 from appyc.frontend.expressions.stores import assign
+from appyc.frontend.expressions.structured_arrays import allocated
 from appyc.frontend.library.axis_arguments import Arguments, given_dtype, integer_argument, several
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
@@ -106,6 +107,9 @@ def new_array(value: int | None, scope: Scope, given: Arguments, loc: Loc) -> va
         shape, kind = tensor.extents, tensor.element.dtype
     else:
         shape = array_creation.shape_from(scope, given["shape"], loc)
+    of = None if value or "fill_value" in given else given.get("dtype")
+    if isinstance(of, vals.Opaque) and isinstance(of.obj, np.dtype) and of.obj.names:
+        return allocated(scope, of.obj, shape, loc, zero=value is not None)
     filled_with = None if not value else arithmetic.python_number(value, loc)
     if "fill_value" in given:
         filled_with = expressions.number(given["fill_value"], loc, "fill_value")

@@ -36,6 +36,8 @@ def describe(value: vals.Value | vals.Binding) -> str:
             return "a list of lists"
         case vals.TupleRow():
             return "a list of tuples"
+        case vals.Records():
+            return "a structured array" if value.rows.ndim else "a record of a structured array"
         case vals.ListSlots():
             return "a list of tuples" if value.of_tuples else "a list of numbers"
         case vals.TupleValue(names=(_, *_)) | vals.TupleSlots(names=(_, *_)):

@@ -13,7 +13,7 @@ V = TypeVar("V", bound=vals.Value)
 _PARTS: dict[type, tuple[str, ...]] = {
     vals.DictValue: ("values",), vals.MaybeNone: ("value", "is_none"), vals.ReturnedChoice: ("which",),
     vals.ReturnedList: ("count",), vals.ReturnedContainer: ("lists",), vals.ListRows: ("columns", "starts"),
-    vals.TupleRow: ("columns",),
+    vals.TupleRow: ("columns",), vals.Records: ("fields", "rows"),
 }  # fmt: skip
 """The fields of values that are made of others, each of which is one."""
 

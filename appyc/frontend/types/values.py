@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
@@ -251,6 +253,16 @@ class ReturnedContainer:
     lists: TupleValue = TupleValue(())
 
 
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A structured array, some of its records, or one. fields: their whole arrays, by name. rows: the array of the
+    records' first bytes, and which of its elements are meant."""
+
+    fields: TupleValue
+    rows: ArrayRef | Tensor
+    dtype: np.dtype[Any]
+
+
 Key: TypeAlias = str | int
 
 
@@ -270,24 +282,11 @@ class MaybeNone:
     is_none: Number
 
 
-Value: TypeAlias = (
-    ListSlots
-    | ListRows
-    | TupleRow
-    | DictValue
-    | MaybeNone
-    | ReturnedList
-    | ReturnedContainer
-    | Number
-    | Wide
-    | ArrayRef
-    | Tensor
-    | Masked
-    | TupleValue
-    | Opaque
-    | ReturnedView
-    | ReturnedChoice
-)
+Whole: TypeAlias = ArrayRef | Tensor | ListRows | TupleRow | Records | Opaque
+"""What a name is bound to as it is."""
+
+Returned: TypeAlias = ReturnedView | ReturnedChoice | ReturnedList | ReturnedContainer
+Value: TypeAlias = Whole | Returned | ListSlots | DictValue | MaybeNone | Number | Wide | Masked | TupleValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +353,7 @@ class Conflict:
     branches: tuple[Loc, ...] = field(default=(), compare=False)
 
 
-Binding: TypeAlias = (
-    ListSlots | ListRows | TupleRow | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
-)
+Binding: TypeAlias = Whole | ListSlots | Slot | TupleSlots | Conflict | Number
 
 
 def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
