@@ -190,8 +190,8 @@ def recorded_bounds(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
 
 def computed_at_once(environ: Mapping[str, str] = os.environ) -> int:
     """Maximum elements of arrays whose operations run eagerly instead of being recorded: APPYC_RECORDED_AT_ONCE,
-    else 8192; 0: none run eagerly."""
-    return _number("APPYC_RECORDED_AT_ONCE", 1 << 13, 0, environ)
+    else 262144; 0: none run eagerly."""
+    return _number("APPYC_RECORDED_AT_ONCE", 1 << 18, 0, environ)
 
 
 def _whole(text: str) -> int | None:

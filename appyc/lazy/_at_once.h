@@ -58,8 +58,8 @@ static Py_ssize_t chosen_by(PyObject *item)
     return PyList_GET_SIZE(item);
 }
 
-/* A bound on the elements that a load looks at: of those that arrays of indices choose, on the result; else, all. */
-static Py_ssize_t size_of_load(const View *view, PyObject *key)
+/* A bound on the elements that an index chooses; all of the array, where it has a mask. */
+static Py_ssize_t size_of_index(const View *view, PyObject *key)
 {
     int is_tuple = PyTuple_CheckExact(key);
     PyObject *const *items = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
@@ -71,9 +71,14 @@ static Py_ssize_t size_of_load(const View *view, PyObject *key)
         if (items[i] == Py_Ellipsis || axis == rank)
             return size_of(view->shape);
         Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, axis++)), more;
-        if (PySlice_Check(items[i]))
-            size = times(size, extent);
-        else if (!is_element_index(items[i])) {
+        if (PySlice_Check(items[i])) {
+            Py_ssize_t start, stop, step;
+            if (PySlice_Unpack(items[i], &start, &stop, &step) < 0) {
+                PyErr_Clear();  /* for NumPy to refuse */
+                return size_of(view->shape);
+            }
+            size = times(size, PySlice_AdjustIndices(extent, &start, &stop, step));
+        } else if (!is_element_index(items[i])) {
             if ((more = chosen_by(items[i])) < 0)
                 return size_of(view->shape);
             chosen = chosen < 0 || chosen == more ? more : times(chosen, more);
@@ -95,7 +100,14 @@ static int is_at_once(const Tally *tally, const View *view, int kind)
 static int is_load_at_once(const Tally *tally, const View *view, int kind, PyObject *key)
 {
     return kind == ADVANCED && has_plain_elements(view) && !view->buffer->is_number
-        && is_small(tally, size_of_load(view, key));
+        && is_small(tally, size_of_index(view, key));
+}
+
+/* Whether few elements of an array are stored into, however large it is. */
+static int is_store_at_once(const Tally *tally, const View *view, PyObject *key)
+{
+    return has_plain_elements(view) && !view->buffer->is_number && PyTuple_GET_SIZE(view->shape)
+        && is_small(tally, kind_of_index(view, key) == UNKNOWN ? size_of(view->shape) : size_of_index(view, key));
 }
 
 static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
@@ -208,7 +220,7 @@ static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         int done = store_field(tally, view, key, value);
         if (done)
             return done < 0 ? -1 : 0;
-    } else if (tally && is_at_once(tally, view, kind_of_index(view, key)) && is_settled(tally, view->buffer, 1)) {
+    } else if (tally && is_store_at_once(tally, view, key) && is_settled(tally, view->buffer, 1)) {
         int done = store_at_once(tally, view, key, value);
         if (done)
             return done < 0 ? -1 : 0;

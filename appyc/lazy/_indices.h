@@ -189,6 +189,20 @@ static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyO
     return PyList_GET_SIZE(at->shape) || dots;
 }
 
+static PyObject *values_of(View *view);
+
+/* Finds NumPy's view by the one that the last step starts from, where that has been found. -1: an error. */
+static int step_values(View *out, View *from, PyObject *step)
+{
+    if (!PyTuple_GET_SIZE(from->path) || !PyArray_CheckExact(from->buffer->memory))
+        return 0;  /* one step from the memory, or nothing computed */
+    PyObject *values = values_of(from);
+    if (!values || !(out->values = step_of(values, step)))
+        return -1;
+    out->memory = Py_NewRef(from->buffer->memory);
+    return 0;
+}
+
 /* The view after one more step, which leads to this shape; each of both may be NULL. */
 static View *view_after(View *view, PyObject *step, PyObject *shape)
 {
@@ -199,7 +213,10 @@ static View *view_after(View *view, PyObject *step, PyObject *shape)
     for (Py_ssize_t i = 0; i < depth; i++)
         PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
     PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
-    return new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
+    View *out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
+    if (out && step_values(out, view, step) < 0)
+        Py_CLEAR(out);
+    return out;
 }
 
 /* As in views.py: a longer path is shortened by arrays.py. */

@@ -272,21 +272,29 @@ static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyOb
 
 /* ------------------------------------------------------------------ at once */
 
-/* A bound on the elements of what is computed element by element. */
+/* A bound on the elements of what is computed element by element: its axes are as long as the longest of the arguments. */
 static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *shape = NULL;
-    Py_ssize_t size = 1;
+    Py_ssize_t extents[NPY_MAXDIMS] = {0}, size = 1;
+    PyObject *last = NULL;
+    int most = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyObject_TypeCheck(args[i], &ViewType) && !PyArray_Check(args[i]))
+        PyObject *shape = PyObject_TypeCheck(args[i], &ViewType) ? ((View *)args[i])->shape : NULL;
+        if ((!shape && !PyArray_Check(args[i])) || (shape && shape == last))
             continue;
-        PyObject *other = PyArray_Check(args[i]) ? NULL : ((View *)args[i])->shape;
-        if (shape && other && (shape == other || PyObject_RichCompareBool(shape, other, Py_EQ) == 1))
-            continue;
-        Py_ssize_t more = other ? size_of(other) : PyArray_SIZE((PyArrayObject *)args[i]);
-        size = times(size, more);
-        shape = shape ? shape : other;
+        int rank = shape ? (int)PyTuple_GET_SIZE(shape) : PyArray_NDIM((PyArrayObject *)args[i]);
+        if (rank > NPY_MAXDIMS)
+            return PY_SSIZE_T_MAX;
+        for (int k = 0; k < rank; k++) {
+            Py_ssize_t extent = shape ? PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, rank - 1 - k))
+                                      : PyArray_DIM((PyArrayObject *)args[i], rank - 1 - k);
+            extents[k] = extent > extents[k] ? extent : extents[k];
+        }
+        most = rank > most ? rank : most;
+        last = shape;
     }
+    for (int k = 0; k < most; k++)
+        size = times(size, extents[k]);
     return size;
 }
 

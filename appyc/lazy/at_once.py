@@ -11,8 +11,8 @@ elements. A store is recorded if a pending statement reads what it overwrites. A
 small whatever the size of its array, and so does a load of a few elements by index arrays. Scalars that are computed
 eagerly are NumPy's.
 
-At first only single elements are small, so that programs that try recording with a few small arrays see it. The limit
-grows once many statements on small arrays have run, or fewer on tiny ones (`Recording.has_run`).
+At first only single elements are small. What flushes take beside their programs, and what compiled programs save beside
+NumPy, is measured by the size of arrays: the limit grows to sizes that lose by it (`Recording.has_run`).
 
 Fields of rows (`a["x"]`) count as small, and so do arrays of their size beside them: compiled code does not read rows,
 so that recording would copy them, which takes as long as the operation.

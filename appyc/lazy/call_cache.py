@@ -67,10 +67,17 @@ class Ufunc(Known):
     """A ufunc that takes appyc's arrays."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.__appyc_plain__, name)
+        plain = self.__appyc_plain__
+        found = getattr(plain, name)
         if not callable(found):
             return found
-        return lambda *args, **keywords: applying.apply_ufunc(self.__appyc_plain__, name, args, keywords)
+
+        def slowly(*args: Any, **keywords: Any) -> Any:
+            return applying.apply_ufunc(plain, name, args, keywords)
+
+        bound = "grown" if name == "outer" else "each"
+        method = self.__dict__[name] = cached(Known, slowly, 0, what="runs", direct=found, bound=bound)
+        return method
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:

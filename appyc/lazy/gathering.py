@@ -49,6 +49,8 @@ class Gathered:
     scalars: list[Scalar] = field(default_factory=list)
     work: int = 0
     """Total elements computed, or read where these are more: a sum is one number."""
+    largest: int = 0
+    """The most elements that one statement computes or reads."""
     lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
@@ -148,6 +150,7 @@ class _Gatherer:
             path = self._path(statement.path)
             out.lines.append((operation, tuple(operands), self._known(target), path))
         out.work += work
+        out.largest = max(out.largest, work)
 
     def create(self, statement: Statement) -> None:
         """Adds a line for an array that is created, which is no work."""
@@ -186,7 +189,9 @@ class _Gatherer:
             out.scalars.append(statement.count)
             times = (NUMBER,)
         out.lines.append((statement.operation, tuple(operands), made, times))
-        out.work += sum(math.prod(b.shape) for b in (*statement.reads(), *statement.makes()))
+        sizes = [math.prod(b.shape) for b in (*statement.reads(), *statement.makes())]
+        out.work += sum(sizes)
+        out.largest = max([out.largest, *sizes])
 
     def _made(self, reference: weakref.ref[Buffer]) -> int | None:
         buffer = reference()

@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import math
 import traceback
 import weakref
 from collections.abc import Sequence
@@ -138,6 +139,9 @@ _COMPILING, _COMPILING_STATEMENT = 0.3, 0.04
 _ELEMENT = 2e-9
 """Seconds that NumPy takes to compute one element."""
 
+HOPED_SHARE = 0.75
+"""The share of NumPy's time that compiling saves, as long as it has not been measured."""
+
 LEAST_SHARE = 1 / 16
 """The share of the time that compiling takes which NumPy must have spent in a process that leaves word of
 it."""
@@ -147,10 +151,11 @@ it."""
 class Program:
     """One structure.
 
-    by_numpy, seconds: its runs by NumPy, and what they took. spent: what it took processes before this one, once that
-    has been looked up. compiled: None before it is worth it, and where it failed, which `reason` tells. is_ready: its
-    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. on_chunks: it writes a
-    graph of Dask's. parts: what it was taken apart into, since the compiler refuses one of its statements.
+    by_numpy, seconds: its runs by NumPy, and what they took. slow, fast: the least seconds for an element that NumPy and
+    compiled code have taken. spent: what it took processes before this one, once that has been looked up. compiled: None
+    before it is worth it, and where it failed, which `reason` tells. is_ready: its code is there. is_known: it has been
+    looked for on disk. on_gpu: it is compiled for one. on_chunks: it writes a graph of Dask's. parts: what it was taken
+    apart into, since the compiler refuses one of its statements.
     """
 
     text: Text
@@ -159,6 +164,8 @@ class Program:
     runs: int = 0
     by_numpy: int = 0
     seconds: float = 0.0
+    slow: float = math.inf
+    fast: float = math.inf
     spent: SpentSeconds | None = None
     compiled: JitFunction | None = None
     is_ready: bool = False
@@ -191,6 +198,11 @@ class Program:
     def a_run(self) -> float:
         """Seconds that NumPy takes for it: measured, or by what it computes."""
         return (self.seconds / self.by_numpy) if self.by_numpy else self.work * _ELEMENT
+
+    def saved(self, work: int) -> float:
+        """What a run for so many elements saves beside NumPy: measured, or hoped for."""
+        slow = self.slow if self.by_numpy else _ELEMENT
+        return work * (slow - self.fast if self.fast < math.inf else HOPED_SHARE * slow)
 
     @property
     def pays(self) -> bool:

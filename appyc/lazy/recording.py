@@ -55,22 +55,17 @@ def drop_needless(statements: list[_Any]) -> None:
             del statements[at]
 
 
-SMALL_STATEMENTS = 1000
-"""The number of statements on small arrays after which these run eagerly."""
+RECORDING_SECONDS = 3e-6
+"""Seconds that recording one statement takes, beside what its flush takes."""
 
-TINY = 512
-"""Maximum elements of a tiny array: NumPy computes them in the time of recording the operation and running it."""
+MOST_FLUSH_SECONDS = 5e-4
+"""The most seconds beside its programs' that one flush counts for: what it takes at first, it does not take again."""
 
-TINY_STATEMENTS = 100
-"""The number of statements on tiny arrays after which these run eagerly: less fusion can be lost."""
+LOSS_SECONDS = 4e-3
+"""Seconds lost by recording from which on operations on arrays of that size run eagerly."""
 
-
-LITTLE = 1 << 16
-"""The number of elements that NumPy computes in the time of recording and running a few statements."""
-
-LONE = 4
-"""The factor by which the limit of eager evaluation grows where flushes are small: a program that reads each norm has
-nothing to fuse."""
+MOST_GAINED_SECONDS = 10 * LOSS_SECONDS
+"""The most seconds gained by recording that are held against later losses."""
 
 
 MOST_CUTS = 256
@@ -83,9 +78,8 @@ class Recording(Tally):
     Adding or taking out statements needs the lock of the state. Only cached operations add without it, in one step,
     and not while `busy` is set.
 
-    at_once: maximum elements of arrays whose operations run eagerly: one; TINY, once TINY_STATEMENTS have run in
-    flushes of such arrays; `most_at_once`, once SMALL_STATEMENTS have in flushes of arrays that have no more; LONE
-    times that, once as many have in flushes of little work, and few in others. 0: none run eagerly.
+    at_once: maximum elements of arrays whose operations run eagerly: one, until recording those on arrays of some size,
+    and on all smaller ones, has taken longer than NumPy would; never more than `most_at_once`. 0: none run eagerly.
     """
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
@@ -103,7 +97,8 @@ class Recording(Tally):
         self.usual = None
         self.most_at_once = at_once
         self.at_once = min(at_once, 1)
-        self.small_statements = self.tiny_statements = self.lone_statements = self.joined_statements = 0
+        self.losses: dict[int, float] = {}
+        """Seconds lost by flushes, by the bit length of the elements of their largest arrays."""
         self.deferring = 0
         self.bound(most_statements, most_bytes)
 
@@ -121,25 +116,17 @@ class Recording(Tally):
         self.few = min(COME_ROUND, most_statements)
         self.most_bytes = most_bytes
 
-    def has_run(self, statements: int, work: int) -> None:
-        """Counts statements that have run, with the elements they computed, and adapts `at_once`."""
-        most = self.most_at_once
-        if not 0 < self.at_once < LONE * most or most == 1 or self.deferring:
+    def has_run(self, statements: int, largest: int, seconds: float, saved: float) -> None:
+        """Counts a flush for or against recording, and adapts `at_once`. largest: elements of its largest array.
+        seconds: what the flush took beside its programs. saved: what these take less than NumPy."""
+        if not 0 < self.at_once < largest <= self.most_at_once or self.deferring:
             return
-        if work <= statements * TINY:
-            self.tiny_statements += statements
-        if work <= statements * most:
-            self.small_statements += statements
-        elif work <= LITTLE:
-            self.lone_statements += statements
-        elif work <= statements * LONE * most:
-            self.joined_statements += statements
-        if self.tiny_statements >= TINY_STATEMENTS:
-            self.at_once = max(self.at_once, min(TINY, most))
-        if self.small_statements >= SMALL_STATEMENTS:
-            self.at_once = max(self.at_once, most)
-        if self.lone_statements >= max(SMALL_STATEMENTS, LONE * self.joined_statements):
-            self.at_once = LONE * most
+        lost = min(seconds, MOST_FLUSH_SECONDS) + statements * RECORDING_SECONDS - saved
+        size = largest.bit_length()
+        self.losses[size] = max(self.losses.get(size, 0.0) + lost, -MOST_GAINED_SECONDS)
+        if sum(loss for bits, loss in self.losses.items() if bits <= size) > LOSS_SECONDS:
+            self.at_once = min(1 << size, self.most_at_once)
+            self.losses = {bits: loss for bits, loss in self.losses.items() if bits > size}
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

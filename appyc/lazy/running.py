@@ -157,10 +157,32 @@ def flush_some() -> None:
             recording.count_bytes()
 
 
+@dataclass(slots=True)
+class Spent:
+    """What a flush has run. seconds: of its programs alone. saved: what they take less than NumPy."""
+
+    statements: int = 0
+    largest: int = 0
+    seconds: float = 0.0
+    saved: float = 0.0
+
+    def of(self, statements: int, largest: int) -> None:
+        """Adds statements, with the elements of their largest array."""
+        self.statements += statements
+        self.largest = max(self.largest, largest)
+
+    def since(self, start: float) -> float:
+        """Adds the seconds since then, and returns them."""
+        seconds = time.perf_counter() - start
+        self.seconds += seconds
+        return seconds
+
+
 def _run_all(take: Callable[[], list[Recorded]], wanted: Sequence[Buffer] | None) -> None:
     """Takes out statements and runs them. wanted: where not None, other results may stay recorded."""
     recording = STATE.recording
     was_running, recording.running = recording.running, True
+    spent, start = Spent(), time.perf_counter()
     try:
         statements, again = take(), recording.again
         if statements:
@@ -172,10 +194,12 @@ def _run_all(take: Callable[[], list[Recorded]], wanted: Sequence[Buffer] | None
                 STATE.watch.is_read(buffer)
         with np.errstate(all="ignore"):
             while statements:
-                _run_segment(statements, wanted)
+                _run_segment(statements, wanted, spent)
                 drop_needless(statements)  # what has run may have been the last to read their results
     finally:
         recording.running = was_running
+    beside = time.perf_counter() - start - spent.seconds
+    recording.has_run(spent.statements, spent.largest, beside, spent.saved)
 
 
 def ran_at_once(what: str, why: str = "") -> None:
@@ -184,7 +208,7 @@ def ran_at_once(what: str, why: str = "") -> None:
         STATE.last.append(Ran(what if why else f"{what}, which is not recorded", why=why))
 
 
-def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
+def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None, spent: Spent) -> None:
     """Runs the first statements, up to one that is not compiled, and takes them out of the list.
 
     wanted: where not None, other results may stay recorded.
@@ -195,7 +219,10 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
         if statements:
             first = statements.pop(0)
             assert isinstance(first, Statement)
+            start = time.perf_counter()
             by = run_hosted(first, STATE.watch, for_gpu=residence.is_for_gpu(STATE.target))
+            spent.since(start)
+            spent.of(1, max(math.prod(o.shape) for o in first.operands if isinstance(o, View)))
             STATE.last.append(Ran(str(first.operation), by=by))
         return
     found = gather(statements[:count])
@@ -220,7 +247,7 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     if left is not None:
         pairs = [(n, b) for n, b in zip(returned, reachable, strict=True) if n not in left.numbers]
         returned, reachable = [n for n, _ in pairs], [b for _, b in pairs]
-    results = _run_program(found, habit, returned, left)
+    results = _run_program(found, habit, returned, left, spent)
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = residence.kept(result, buffer.dtype)
     STATE.recording.left[:0] = staying  # statements that were not chosen may read their results
@@ -262,7 +289,9 @@ def _watch(
     habit.has_reached(frozenset(returned) - held)
 
 
-def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
+def _run_program(
+    found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None, spent: Spent
+) -> Any:
     on_chunks = any(residence.is_chunked(buffer.memory) for buffer in found.inputs)
     for buffer in found.changed() if on_chunks else ():
         residence.cut(buffer, found.inputs)
@@ -275,11 +304,13 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
             as_function(found, returned), tuple(found.sites), on_chunks=on_chunks
         )
     program.work += found.work
-    STATE.recording.has_run(len(found.lines), found.work)
     if _compiled(program) is not None and program.on_gpu:
         residence.move(found.inputs)
     lines = () if left is None else tuple(n for n, line in enumerate(found.lines) if line[2] in left.unread)
-    return _run(program, found.arguments(), lines)
+    results = _run(program, found.arguments(), max(found.work, 1), spent, lines)
+    spent.saved += program.saved(found.work)
+    spent.of(len(found.lines), found.largest)
+    return results
 
 
 def _compiled(program: Program) -> JitFunction | None:
@@ -295,10 +326,12 @@ def _compiled(program: Program) -> JitFunction | None:
     return program.compiled
 
 
-def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] = ()) -> Any:
+def _run(
+    program: Program, arguments: tuple[object, ...], work: int, spent: Spent, left: tuple[int, ...] = ()
+) -> Any:
     """Runs the program, compiled if that pays, else in NumPy, and returns its results. left: for the report."""
     if program.parts:
-        return _run_parts(program, arguments)
+        return _run_parts(program, arguments, work, spent)
     program.runs += 1
     compiled = _compiled(program)
     ran = Ran("program", program, tuple(map(_without_values, arguments)), left)
@@ -306,20 +339,23 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
     if compiled is not None:
         try:
             if program.on_chunks or program.is_ready or _is_ready(program, compiled, arguments):
-                return compiled(*arguments)
+                start = time.perf_counter()
+                results = compiled(*arguments)
+                program.fast = min(program.fast, spent.since(start) / work)
+                return results
         except (CompileError, InternalError, ToolchainError) as error:
             program.compiled = None
             if len(program.sites) > 1 and not isinstance(error, ToolchainError):
                 program.parts = parts_of(program, error)
                 STATE.last.remove(ran)
-                return _run_parts(program, arguments)
+                return _run_parts(program, arguments, work, spent)
             if isinstance(error, InternalError):
                 warn_of_defect("what was recorded", error)
             program.reason = str(error)
         except Exception as error:
             error.add_note(f"in what was recorded at {error_lines(program, error)}")
             raise
-    start = time.thread_time()  # CPU time: other processes do not count
+    start = time.perf_counter()
     try:
         return residence.by_numpy(program.text.function, arguments)
     except Exception as error:
@@ -327,7 +363,9 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
         raise
     finally:
         program.by_numpy += 1
-        program.seconds += time.thread_time() - start
+        seconds = spent.since(start)
+        program.seconds += seconds
+        program.slow = min(program.slow, seconds / work)
 
 
 def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, ...]) -> bool:
@@ -345,11 +383,11 @@ def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, 
     return program.is_ready
 
 
-def _run_parts(program: Program, arguments: tuple[object, ...]) -> Any:
+def _run_parts(program: Program, arguments: tuple[object, ...], work: int, spent: Spent) -> Any:
     """Runs the parts of a program in order. Each gets the results of those before it."""
     there = dict(zip(program.text.parameters, arguments, strict=True))
     for part in program.parts:
-        values = _run(part, tuple(there[name] for name in part.text.parameters))
+        values = _run(part, tuple(there[name] for name in part.text.parameters), work, spent)
         there.update(zip(part.text.returned, values, strict=True))
     return tuple(there[name] for name in program.text.returned)
 

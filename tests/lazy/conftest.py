@@ -8,6 +8,9 @@ import pytest
 
 from appyc.lazy.running import STATE
 
+SMALL = 8192
+"""The most elements of arrays that are computed at once in tests marked `at_once`."""
+
 
 @pytest.fixture(autouse=True)
 def _small_arrays_are_recorded(request: pytest.FixtureRequest) -> Iterator[None]:
@@ -15,6 +18,7 @@ def _small_arrays_are_recorded(request: pytest.FixtureRequest) -> Iterator[None]
     in tests marked `at_once`."""
     before = STATE.recording.at_once
     is_marked = request.node.get_closest_marker("at_once") is not None
-    STATE.recording.at_once = STATE.recording.most_at_once if is_marked else 0
+    STATE.recording.at_once = SMALL if is_marked else 0
+    STATE.recording.losses.clear()
     yield
     STATE.recording.at_once = before

@@ -14,7 +14,8 @@ import pytest
 
 import appyc.numpy as np
 from appyc.lazy import _nodes, evaluation, numpy_functions, running
-from appyc.lazy.recording import LONE, SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
+from appyc.lazy.programs import HOPED_SHARE, Program
+from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
 from tests.lazy.test_call_cache import CALLS, arguments
@@ -182,6 +183,44 @@ def test_masked_places_are_left_alone() -> None:
     assert out.tolist() == [0.0, 0.5]
 
 
+def test_few_elements_of_a_large_array_are_stored_at_once() -> None:
+    x, wanted = large(), numpy.arange(float(MANY))
+    small = np.array([1.0, 2.0, 3.0])
+    kept = x + 1.0
+    x[5:8] = small
+    assert pending() == 2  # since what is recorded is to read it first
+    flush()
+    for key in (slice(2, 5), slice(None, None, 7000), [1, 2, 3], slice(-3, None)):
+        x[key] = small * 2.0
+        wanted[5:8] = small.numpy()
+        wanted[key] = small.numpy() * 2.0
+        assert pending() == 0
+    x[::2] = 0.0
+    assert pending() == 1
+    wanted[::2] = 0.0
+    numpy.testing.assert_array_equal(x, wanted)
+    assert kept[5] == 6.0
+
+
+def test_an_axis_is_as_long_as_the_longest_operands() -> None:
+    flush()
+    a, row, many = np.ones((60, 100)), np.ones(100), np.ones((1,) * 40)
+    for found in (a + row, row[None] * a, numpy.ones((60, 1)) + a):
+        assert pending() == 0
+        assert found.shape == (60, 100)
+    assert (many + row[0]).shape == many.shape
+
+
+def test_views_of_views_see_what_is_stored() -> None:
+    a = np.array(numpy.arange(24.0)).reshape(4, 6)
+    row, part = a[1], a[1:][:, 2:]
+    row += 1.0
+    assert part[0].tolist() == [9.0, 10.0, 11.0, 12.0]
+    a.shape = (6, 4)
+    assert a[1].tolist() == [4.0, 5.0, 7.0, 8.0]
+    assert row.tolist() == [7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+
+
 def test_warnings_and_their_state_are_numpys() -> None:
     flush()  # what other tests have left
     a = np.array([1.0, 0.0])
@@ -231,7 +270,8 @@ def test_products_and_reductions_of_turned_arrays_are_computed_at_once() -> None
 SHORT_WAYS = (
     "a.clip(1, 3)", "a.clip(max=2.5)", "np.clip(a, v, 4)", "a.round(1)", "a.take([1, 0], axis=0)", "np.outer(v, k)",
     "np.full_like(k, 2)", "np.copy(a)", "np.copy(a.T)", "np.roll(v, 1)", "np.roll(a, 1, axis=0)", "np.roll(v, 0)",
-    "a.clip(1, 3, out=a)",
+    "a.clip(1, 3, out=a)", "np.minimum.accumulate(a, axis=1)", "np.add.reduce(a)", "np.subtract.outer(v, k[0])",
+    "np.add.reduceat(v, [0, 1])", "v[:, None] * k[0]",
 )  # fmt: skip
 
 
@@ -481,55 +521,74 @@ def test_numpys_numbers_by_arrays_are_known() -> None:
     assert type(masked * small) is numpy.ma.MaskedArray
 
 
-def test_small_arrays_are_recorded_until_many_were_flushed() -> None:
-    recording = Recording(160, 1 << 30, 8192)
-    for _ in range(SMALL_STATEMENTS // 4):
-        assert recording.at_once == 1
-        recording.has_run(1, 100_000)
-        recording.has_run(4, 4 * (TINY + 1))
-    assert recording.at_once == 8192
+LARGEST = 1 << 18
+"""The bound on what is computed at once."""
+
+
+def flushed(recording: Recording, times: int, elements: int, seconds: float, saved: float) -> int:
+    """The bound on what is computed at once, after flushes of two statements each."""
+    for _ in range(times):
+        recording.has_run(2, elements, seconds, saved)
+    return recording.at_once
+
+
+def test_arrays_are_recorded_until_recording_them_has_taken_longer_than_numpy() -> None:
+    recording = Recording(160, 1 << 30, LARGEST)
+    assert flushed(recording, 20, 1000, 1e-4, 0.0) == 1
+    assert flushed(recording, 20, 1000, 1e-4, 0.0) == 1024
+    assert flushed(recording, 100, 5000, 1e-4, 2e-4) == 1024
+    assert flushed(recording, 1000, 1 << 19, 1e-4, 0.0) == 1024
+    assert flushed(recording, 1000, 200_000, 1e-4, 0.0) == LARGEST
     with recording.deferred():
-        recording.has_run(3, 30)
-        assert recording.at_once == 1
-    assert recording.at_once == 8192
+        assert flushed(recording, 100, 30, 1e-4, 0.0) == 1
+    assert recording.at_once == LARGEST
 
 
-def test_tiny_arrays_are_recorded_until_fewer_were_flushed() -> None:
-    for most, expected in ((8192, TINY), (100, 100), (1, 1)):
-        recording = Recording(160, 1 << 30, most)
-        for _ in range(TINY_STATEMENTS // 4):
-            assert recording.at_once == 1
-            recording.has_run(4, 4 * TINY)
-        assert recording.at_once == expected
+def test_the_bound_is_in_proportion_to_what_is_lost() -> None:
+    """A program that reads each norm has nothing to fuse; one that has something, goes on to do so."""
+    assert flushed(Recording(160, 1 << 30, LARGEST), 100, 30_000, 1e-4, 2e-5) == 32768
+    assert flushed(Recording(160, 1 << 30, 100), 100, 90, 1e-4, 2e-5) == 100
+    assert flushed(Recording(160, 1 << 30, 1), 100, 30_000, 1e-4, 2e-5) == 1
+    recording = Recording(160, 1 << 30, LARGEST)
+    flushed(recording, 100, 10_000, 1e-4, 5e-4)
+    assert flushed(recording, 100, 30_000, 1e-4, 2e-5) == 1  # smaller ones gain more than these lose
+    assert flushed(recording, 100, 9_000, 1e-4, 2e-4) == 1
 
 
-def test_larger_arrays_are_recorded_while_there_is_something_to_fuse() -> None:
-    def after(lone: int, joined: int) -> int:
-        recording = Recording(160, 1 << 30, 8192)
-        for _ in range(joined):
-            recording.has_run(30, 30 * 10_000)
-        for _ in range(lone):
-            recording.has_run(2, 2 * 30_000)
-        return recording.at_once
+def test_one_flush_that_takes_long_decides_nothing() -> None:
+    """It has made the text of a program, or other processes had the processor."""
+    assert flushed(Recording(160, 1 << 30, LARGEST), 5, 1000, 1.0, 0.0) == 1
 
-    lone = SMALL_STATEMENTS // 2
-    assert after(lone - 1, 0) == 1
-    assert after(lone, 0) == after(lone, 8) == LONE * 8192
-    assert after(lone, 9) == 1
-    assert after(0, 1000) == 1
-    recording = Recording(160, 1 << 30, 8192)
-    for _ in range(lone):
-        recording.has_run(2, 2 * 30_000)
-        recording.has_run(2, 2 * 100_000)  # of what is larger, it is said nothing
-    recording.has_run(4, 40)
-    assert recording.at_once == LONE * 8192
+
+def test_what_a_program_saves_is_measured() -> None:
+    program = Program(None, ())  # type: ignore[arg-type]
+    assert program.saved(1000) > 0.0
+    program.by_numpy, program.slow = 1, 2e-9
+    assert program.saved(1000) == pytest.approx(HOPED_SHARE * 2e-6)
+    program.fast = 5e-9
+    assert program.saved(1000) < 0.0
 
 
 def test_somebody_who_wants_nothing_at_once_gets_nothing() -> None:
-    recording = Recording(160, 1 << 30, 0)
-    for _ in range(2 * SMALL_STATEMENTS):
-        recording.has_run(3, 30)
-    assert recording.at_once == 0
+    assert flushed(Recording(160, 1 << 30, 0), 1000, 30, 1e-4, 0.0) == 0
+
+
+def test_a_loop_on_arrays_of_middling_size_is_handed_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flushes of few statements each take longer than the statements."""
+    recording = STATE.recording
+    monkeypatch.setattr(recording, "at_once", 1)
+    monkeypatch.setattr(recording, "most_at_once", LARGEST)
+    a = numpy.random.default_rng(0).random((150, 150))
+    m, x = np.array(a), np.ones(150)
+    for _ in range(400):
+        x = m @ x
+        x = x / np.linalg.norm(x)
+        if float(x[0]) > 2.0:
+            break
+    assert recording.at_once >= a.size
+    y = x + m @ x
+    assert recording.statements == []
+    numpy.testing.assert_allclose(y, x.numpy() + a @ x.numpy())
 
 
 TRIED_OUT = """
@@ -557,7 +616,7 @@ def test_who_tries_it_out_on_small_arrays_sees_them_recorded() -> None:
 
 
 def test_the_bound_comes_from_the_environment() -> None:
-    assert computed_at_once({}) == 8192
+    assert computed_at_once({}) == LARGEST
     assert computed_at_once({"APPYC_RECORDED_AT_ONCE": "0"}) == 0
     for text in ("-1", "few"):
         with pytest.raises(ValueError, match="APPYC_RECORDED_AT_ONCE must be a number that is not negative"):
@@ -579,7 +638,7 @@ def test_a_call_that_records_several_operations_is_known_to_have_no_plan() -> No
     assert waiting.buffer.memory is None
     assert waiting.tolist() == expected.tolist()
     larger = a + 0.0
-    STATE.recording.at_once = STATE.recording.most_at_once
+    STATE.recording.at_once = 8192
     assert function(larger).tolist() == expected.tolist()  # what it reads waits
 
 

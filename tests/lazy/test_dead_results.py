@@ -202,9 +202,9 @@ def test_a_step_stores_what_somebody_reads(monkeypatch: pytest.MonkeyPatch) -> N
     stored: list[int] = []
     run = running._run_program
 
-    def counted(found: Any, habit: Any, returned: Any, left: Any) -> Any:
+    def counted(found: Any, habit: Any, returned: Any, left: Any, spent: Any) -> Any:
         stored.append(len(returned))
-        return run(found, habit, returned, left)
+        return run(found, habit, returned, left, spent)
 
     monkeypatch.setattr(running, "_run_program", counted)
     kept = stepped(np, 8)
