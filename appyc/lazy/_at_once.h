@@ -118,7 +118,7 @@ static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
     if (!out || !PyArray_Check(out))
         return Py_XNewRef(out);
     if (PyArray_IS_C_CONTIGUOUS((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
-        return array_with(Py_TYPE(view), out);
+        return array_with(Py_TYPE(view), out, NULL);
     return call_method((PyObject *)view, "_wrapped", out);  /* its axes have an order of their own in memory */
 }
 
@@ -132,7 +132,7 @@ static PyObject *known_fields;
 /* The view of a field that is known. NULL without an error where it takes more to tell. */
 static PyObject *field_of(View *view, PyObject *name)
 {
-    if (PyTuple_GET_SIZE(view->path) || !PyTuple_GET_SIZE(view->shape))
+    if (!path_of(view) || PyTuple_GET_SIZE(view->path) || !PyTuple_GET_SIZE(view->shape))
         return NULL;
     PyObject *memory = view->buffer->memory;
     OWNED PyObject *key = PyTuple_Pack(3, view->shape, view->dtype, name);
@@ -158,6 +158,9 @@ static PyObject *view_subscript(PyObject *self, PyObject *key)
     Tally *tally = tally_of(self);
     int kind = kind_of_index(view, key);
     PyObject *out = NULL;
+    if (kind == BASIC && tally && is_small(tally, size_of_index(view, key))
+        && ((out = view_of_values(view, key)) || PyErr_Occurred()))
+        return out;
     if (kind == BASIC && PyLong_CheckExact(key) && ((out = view_at(view, key)) || PyErr_Occurred()))
         return out;
     if (kind == BASIC) {
@@ -200,7 +203,7 @@ static int store_field(const Tally *tally, View *view, PyObject *name, PyObject 
     OWNED PyObject *field = field_of(view, name);
     if (!field)
         return PyErr_Occurred() ? -1 : 0;
-    if (PyObject_TypeCheck(value, &ViewType) && is_same_view(value, (View *)field))
+    if (PyObject_TypeCheck(value, &ViewType) && is_same_view((View *)value, (View *)field))
         return 1;  /* `a["x"] += y` stores what it changed into itself */
     if (!tally || !is_field(field) || !is_settled(tally, view->buffer, 1))
         return 0;

@@ -191,30 +191,39 @@ static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyO
 
 static PyObject *values_of(View *view);
 
-/* Finds NumPy's view by the one that the last step starts from, where that has been found. -1: an error. */
-static int step_values(View *out, View *from, PyObject *step)
+/* Finds NumPy's view of memory that is there, after a transposition, or an index of a view. -1: an error. */
+static int find_values(View *out, View *from, PyObject *step)
 {
-    if (!PyTuple_GET_SIZE(from->path) || !PyArray_CheckExact(from->buffer->memory))
-        return 0;  /* one step from the memory, or nothing computed */
+    int is_index = Py_TYPE(step) == &IndexType;
+    if (!PyArray_CheckExact(from->buffer->memory) || (is_index && !PyTuple_GET_SIZE(path_of(from))))
+        return 0;
     PyObject *values = values_of(from);
-    if (!values || !(out->values = step_of(values, step)))
+    if (!values || !(out->values = is_index ? step_of(values, step) : PyArray_Transpose((PyArrayObject *)values, NULL)))
         return -1;
     out->memory = Py_NewRef(from->buffer->memory);
     return 0;
 }
 
-/* The view after one more step, which leads to this shape; each of both may be NULL. */
+/* The path with one more step. */
+static PyObject *path_after(PyObject *path, PyObject *step)
+{
+    Py_ssize_t depth = PyTuple_GET_SIZE(path);
+    PyObject *out = PyTuple_New(depth + 1);
+    for (Py_ssize_t i = 0; out && i < depth; i++)
+        PyTuple_SET_ITEM(out, i, Py_NewRef(PyTuple_GET_ITEM(path, i)));
+    if (out)
+        PyTuple_SET_ITEM(out, depth, Py_NewRef(step));
+    return out;
+}
+
+/* The view after an index or a reversal of its axes, which leads to this shape; each of both may be NULL. */
 static View *view_after(View *view, PyObject *step, PyObject *shape)
 {
-    Py_ssize_t depth = PyTuple_GET_SIZE(view->path);
-    OWNED PyObject *path = step && shape ? PyTuple_New(depth + 1) : NULL;
+    OWNED PyObject *path = step && shape && path_of(view) ? path_after(view->path, step) : NULL;
     if (!path)
         return NULL;
-    for (Py_ssize_t i = 0; i < depth; i++)
-        PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
-    PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
     View *out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
-    if (out && step_values(out, view, step) < 0)
+    if (out && find_values(out, view, step) < 0)
         Py_CLEAR(out);
     return out;
 }
@@ -226,7 +235,7 @@ enum { LONG_PATH = 16 };
 static PyObject *view_at(View *view, PyObject *key)
 {
     Py_ssize_t rank = PyTuple_GET_SIZE(view->shape);
-    if (!view->is_straight || rank < 2 || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
+    if (!view->is_straight || rank < 2 || !path_of(view) || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
         return NULL;
     Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, 0)), value = PyLong_AsSsize_t(key);
     if (PyErr_Occurred())
@@ -249,22 +258,74 @@ static int index_by(Indexing *at, PyObject *const *items, Py_ssize_t count)
     return whole_slice && at->items && at->shape ? add_items(at, items, count, whole_slice) : -1;
 }
 
+static int is_plain_index(PyObject *key)
+{
+    if (!PyTuple_CheckExact(key))
+        return is_plain(key);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++)
+        if (!is_plain(PyTuple_GET_ITEM(key, i)))
+            return 0;
+    return 1;
+}
+
+/* Fills items and shape by a key. */
+static int index_by_key(Indexing *at, PyObject *key)
+{
+    int is_tuple = PyTuple_CheckExact(key);
+    return index_by(at, is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key, is_tuple ? PyTuple_GET_SIZE(key) : 1);
+}
+
+/* Finds the path of a view that NumPy has made of another one's values by a key. -1: an error. */
+static int find_path(View *view)
+{
+    Indexing at = {.whole = view->from_shape};
+    if (index_by_key(&at, view->key) >= 0) {
+        OWNED PyObject *items = PyList_AsTuple(at.items), *step = new_index(items);
+        if (step)
+            view->path = PyTuple_GET_SIZE(items) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
+    }
+    Py_XDECREF(at.items);
+    Py_XDECREF(at.shape);
+    return view->path ? 0 : -1;
+}
+
+/* The view of values that are there, whose path is found once it is asked for. NULL without an error where it takes more to
+ * tell. */
+static PyObject *view_of_values(View *view, PyObject *key)
+{
+    if (!view->is_straight || !PyArray_CheckExact(view->buffer->memory) || !is_plain_index(key) || !path_of(view)
+        || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
+        return NULL;
+    PyObject *values = values_of(view);
+    OWNED PyObject *found = values ? PyObject_GetItem(values, key) : NULL;
+    OWNED PyObject *shape = found && PyArray_CheckExact(found) ? shape_of(found) : NULL;
+    View *out = shape ? new_view(Py_TYPE(view), view->buffer, NULL, shape, view->dtype) : NULL;
+    if (out) {
+        out->values = Py_NewRef(found);
+        out->memory = Py_NewRef(view->buffer->memory);
+        out->from_path = Py_NewRef(view->path);
+        out->from_shape = Py_NewRef(view->shape);
+        out->key = Py_NewRef(key);
+    }
+    return (PyObject *)out;
+}
+
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
 static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
         return PyErr_Format(PyExc_TypeError, "indexed(view, key)");
     View *view = (View *)args[0];
+    if (!path_of(view))
+        return NULL;
     if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0  /* a number may be no array at all */
         || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
         Py_RETURN_NONE;
-    PyObject *const *given = PyTuple_CheckExact(args[1]) ? &PyTuple_GET_ITEM(args[1], 0) : &args[1], *out = NULL;
-    count = PyTuple_CheckExact(args[1]) ? PyTuple_GET_SIZE(args[1]) : 1;
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (!is_plain(given[i]))
-            Py_RETURN_NONE;
+    if (!is_plain_index(args[1]))
+        Py_RETURN_NONE;
+    PyObject *out = NULL;
     Indexing at = {.whole = view->shape};
-    int added = index_by(&at, given, count);
+    int added = index_by_key(&at, args[1]);
     if (added == 0)
         out = Py_NewRef(Py_None);
     else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
@@ -294,29 +355,47 @@ static PyObject *basic_items(PyObject *Py_UNUSED(module), PyObject *const *args,
 
 /* ------------------------------------------------------------------ transposition */
 
-/* turned(view, step): the view after the step that puts its axes the other way round; None where it takes more to tell
- * how it lies in memory. */
-static PyObject *turned(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+/* The steps that put the axes of arrays the other way round, by their number: see views.py. */
+static PyObject *reversals;
+
+/* The view with its axes the other way round. NULL without an error where it takes more to tell how it lies in memory. */
+static PyObject *turned(View *view)
 {
-    if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
-        return PyErr_Format(PyExc_TypeError, "turned(view, step)");
-    View *view = (View *)args[0];
-    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(view->path), long_axes = 0;
-    if (!view->is_straight || rank < 2 || (depth && Py_TYPE(PyTuple_GET_ITEM(view->path, depth - 1)) != &IndexType))
-        Py_RETURN_NONE;
+    PyObject *path = path_of(view);
+    if (!path)
+        return NULL;
+    Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(path), long_axes = 0;
+    if (!view->is_straight || rank < 2 || rank >= PyList_GET_SIZE(reversals)
+        || (depth && Py_TYPE(PyTuple_GET_ITEM(path, depth - 1)) != &IndexType))
+        return NULL;
     for (Py_ssize_t i = 0; i < rank; i++) {
         Py_ssize_t length = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, i));
         if (length == 0)  /* of arrays without elements, strides say nothing */
-            Py_RETURN_NONE;
+            return NULL;
         long_axes += length > 1;
     }
     OWNED PyObject *shape = PyTuple_New(rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++)
         PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
-    View *out = view_after(view, args[1], shape);
+    View *out = view_after(view, PyList_GET_ITEM(reversals, rank), shape);
     if (out)
         out->is_straight = long_axes < 2;
     return (PyObject *)out;
+}
+
+static PyObject *view_turned(View *self, void *Py_UNUSED(closure))
+{
+    PyObject *out = turned(self);
+    return out || PyErr_Occurred() ? out : PyObject_CallMethod((PyObject *)self, "transpose", NULL);
+}
+
+static Py_ssize_t view_length(PyObject *self)
+{
+    PyObject *shape = ((View *)self)->shape;
+    if (PyTuple_GET_SIZE(shape))
+        return PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, 0));
+    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return -1;
 }
 
 #endif

@@ -157,8 +157,9 @@ static PyObject *operands_of(const Known *self, PyObject *plan, const Request *r
     for (Py_ssize_t i = 0; out && i < taken; i++) {
         PyObject *operand = request->operands[i];
         if (is_array(self, operand) && request->target && ((View *)operand)->buffer == request->target->buffer)
-            operand = (PyObject *)new_view(&ViewType, Py_None, ((View *)operand)->path, ((View *)operand)->shape,
-                                           ((View *)operand)->dtype);
+            operand = !path_of((View *)operand) ? NULL
+                : (PyObject *)new_view(&ViewType, Py_None, ((View *)operand)->path, ((View *)operand)->shape,
+                                       ((View *)operand)->dtype);
         else
             operand = convert != Py_None ? PyObject_CallOneArg(convert, operand) : Py_NewRef(operand);
         if (operand)
@@ -187,7 +188,7 @@ static PyObject *record_store(const Known *self, PyObject *plan, const Request *
 {
     View *target = request->target;
     OWNED PyObject *operands = operands_of(self, plan, request);
-    OWNED Statement *statement = operands ? new_statement(plan_part(plan, OPERATION), operands, (PyObject *)target->buffer,
+    OWNED Statement *statement = operands && path_of(target) ? new_statement(plan_part(plan, OPERATION), operands, (PyObject *)target->buffer,
                                                           target->path, plan_part(plan, SHAPE), site)
                                           : NULL;
     if (!statement || PyList_Append(self->tally->statements, (PyObject *)statement) < 0)
@@ -213,7 +214,7 @@ static PyObject *record_planned(const Known *self, PyObject *plan, const Request
     long long nbytes = request->target ? 0 : plan_number(plan, NBYTES);
     if (!fits_plan(plan, request) || (nbytes && self->tally->nbytes + nbytes > self->tally->most_bytes))
         return NULL;
-    if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view(request->operands[0], request->target))
+    if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view((View *)request->operands[0], request->target))
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
     if ((self->direct == Py_None && is_small(self->tally, size_of(plan_part(plan, SHAPE)))) || is_usual(self->tally) <= 0)
         return NULL;
@@ -390,6 +391,27 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
     if (out && !plan && keep(self, key, Py_False) < 0)  /* one like it has come once */
         Py_CLEAR(out);
     return out;
+}
+
+/* ------------------------------------------------------------------ asked by NumPy */
+
+/* The functions for NumPy's ufuncs. */
+static PyObject *known_ufuncs;
+
+/* `__array_ufunc__(ufunc, method, *inputs)`: a call with numbers and arrays alone, as of `numpy.float64(2) * a`, is that of
+ * the function for the ufunc. Others take more to tell. */
+static PyObject *view_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    int is_call = count > 2 && (!keywords || !PyTuple_GET_SIZE(keywords)) && PyUnicode_CheckExact(args[1])
+        && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
+    for (Py_ssize_t i = 2; is_call && i < count; i++)
+        is_call = PyObject_TypeCheck(args[i], &ViewType) || PyArray_CheckExact(args[i]) || is_python_number(args[i])
+            || PyArray_IsScalar(args[i], Generic);
+    PyObject *known = is_call ? PyDict_GetItemWithError(known_ufuncs, args[0]) : NULL;
+    if (known)
+        return PyObject_Vectorcall(known, args + 2, (size_t)(count - 2), NULL);
+    OWNED PyObject *slowly = PyErr_Occurred() ? NULL : PyObject_GetAttrString(self, "_by_ufunc");
+    return slowly ? PyObject_Vectorcall(slowly, args, (size_t)count, keywords) : NULL;
 }
 
 /* ------------------------------------------------------------------ the type */

@@ -20,15 +20,20 @@
 #include "_known.h"
 #include "_runs.h"
 
+static PyMethodDef view_methods[] = {
+    {"_become", (PyCFunction)view_become, METH_O, "Becomes another view: memory, shape and dtype."},
+    {"__array_ufunc__", (PyCFunction)(void (*)(void))view_ufunc, METH_FASTCALL | METH_KEYWORDS, "NumPy's protocol of ufuncs."},
+    {NULL},
+};
+
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 16 };
+enum { NODES_FORMAT = 17 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
     {"basic_items", (PyCFunction)(void (*)(void))basic_items, METH_FASTCALL, "The items of a basic index, all bounds in range."},
     {"viewed", (PyCFunction)(void (*)(void))viewed, METH_FASTCALL, "A view, with what is known of how it lies in memory."},
     {"address", address, METH_O, "Of the first element of NumPy's array."},
-    {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"goes_on", (PyCFunction)(void (*)(void))goes_on, METH_FASTCALL, "Whether a call is the next one of the last run, and added."},
     {"comes_round", (PyCFunction)(void (*)(void))comes_round, METH_FASTCALL, "Whether the program is in a loop."},
@@ -49,12 +54,17 @@ PyMODINIT_FUNC PyInit__nodes(void)
 {
     import_array();
     import_umath();
+    ViewType.tp_methods = view_methods;
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &StatementType, &TallyType,
                              &RunType, &KnownType, &KnownMethodType};
     PyObject *module = PyModule_Create(&module_definition);
     for (size_t i = 0; module && i < sizeof types / sizeof *types; i++)
         if (PyModule_AddType(module, types[i]) < 0)
             Py_CLEAR(module);
+    if (module && (!(reversals = PyList_New(0)) || PyModule_AddObjectRef(module, "reversals", reversals) < 0))
+        Py_CLEAR(module);
+    if (module && (!(known_ufuncs = PyDict_New()) || PyModule_AddObjectRef(module, "known_ufuncs", known_ufuncs) < 0))
+        Py_CLEAR(module);
     if (module && (!(known_fields = PyDict_New()) || PyModule_AddObjectRef(module, "known_fields", known_fields) < 0))
         Py_CLEAR(module);
     if (module && PyModule_AddIntConstant(module, "FORMAT", NODES_FORMAT) < 0)

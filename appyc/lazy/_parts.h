@@ -47,6 +47,17 @@ static Buffer *new_buffer(PyObject *shape, PyObject *dtype, PyObject *memory)
     return self;
 }
 
+static void buffer_dealloc(Buffer *self)
+{
+    if (self->weak_references)
+        PyObject_ClearWeakRefs((PyObject *)self);
+    Py_DECREF(self->shape);
+    Py_DECREF(self->dtype);
+    Py_XDECREF(self->memory);
+    Py_XDECREF(self->ghost);
+    PyObject_Free(self);
+}
+
 static PyObject *buffer_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"shape", "dtype", "memory", NULL};
@@ -87,7 +98,7 @@ static PyTypeObject BufferType = {
     .tp_basicsize = sizeof(Buffer),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = buffer_new,
-    .tp_dealloc = parts_dealloc,
+    .tp_dealloc = (destructor)buffer_dealloc,
     .tp_weaklistoffset = offsetof(Buffer, weak_references),
     .tp_members = buffer_members,
     .tp_getset = buffer_properties,
@@ -100,6 +111,7 @@ typedef struct {
     Buffer *buffer;
     PyObject *path, *shape, *dtype, *ghost, *weak_references;
     PyObject *values, *memory;  /* NumPy's view, of this memory; NULL until it is asked for */
+    PyObject *from_path, *from_shape, *key;  /* of a view whose path is NULL until it is asked for: that of another, by a key */
     char is_straight;
 } View;
 
@@ -113,12 +125,43 @@ static View *new_view(PyTypeObject *type, void *buffer, PyObject *path, PyObject
     if (!self)
         return NULL;
     self->buffer = (Buffer *)Py_NewRef(buffer);
-    self->path = Py_NewRef(path);
+    self->path = Py_XNewRef(path);
     self->shape = Py_NewRef(shape);
     self->dtype = Py_NewRef(dtype);
     self->ghost = Py_NewRef(Py_None);
     self->is_straight = 1;
     return self;
+}
+
+static void view_dealloc(PyObject *self)
+{
+    View *view = (View *)self;
+    if (view->weak_references)
+        PyObject_ClearWeakRefs(self);
+    Py_DECREF(view->buffer);
+    Py_XDECREF(view->path);
+    Py_DECREF(view->shape);
+    Py_DECREF(view->dtype);
+    Py_DECREF(view->ghost);
+    Py_XDECREF(view->values);
+    Py_XDECREF(view->memory);
+    Py_XDECREF(view->from_path);
+    Py_XDECREF(view->from_shape);
+    Py_XDECREF(view->key);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static int find_path(View *view);
+
+/* The steps to the view from its buffer. Borrowed; NULL with an error. */
+static PyObject *path_of(View *view)
+{
+    return view->path || find_path(view) == 0 ? view->path : NULL;
+}
+
+static PyObject *view_path(View *view, void *Py_UNUSED(closure))
+{
+    return Py_XNewRef(path_of(view));
 }
 
 static PyObject *view_by(PyObject *type, PyObject *const *args, Py_ssize_t count)
@@ -145,6 +188,21 @@ static PyObject *viewed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     return view_by(count ? args[0] : Py_None, args + 1, count - 1);
 }
 
+/* Of NumPy's array. */
+static PyObject *shape_of(PyObject *array)
+{
+    int rank = PyArray_NDIM((PyArrayObject *)array);
+    PyObject *shape = PyTuple_New(rank);
+    for (int i = 0; shape && i < rank; i++) {
+        PyObject *extent = PyLong_FromSsize_t(PyArray_DIM((PyArrayObject *)array, i));
+        if (extent)
+            PyTuple_SET_ITEM(shape, i, extent);
+        else
+            Py_CLEAR(shape);
+    }
+    return shape;
+}
+
 /* Of an array's first element. */
 static PyObject *address(PyObject *Py_UNUSED(module), PyObject *array)
 {
@@ -160,6 +218,8 @@ static PyObject *view_become(View *self, PyObject *given)
     if (!PyObject_TypeCheck(given, &ViewType))
         return PyErr_Format(PyExc_TypeError, "become(view)");
     View *other = (View *)given;
+    if (!path_of(other))
+        return NULL;
     Py_XSETREF(self->buffer, (Buffer *)Py_NewRef(other->buffer));
     Py_XSETREF(self->path, Py_NewRef(other->path));
     Py_XSETREF(self->shape, Py_NewRef(other->shape));
@@ -171,21 +231,14 @@ static PyObject *view_become(View *self, PyObject *given)
     Py_RETURN_NONE;
 }
 
-static int is_same_view(PyObject *value, const View *view)
+static int is_same_view(View *one, View *two)
 {
-    return ((View *)value)->buffer == view->buffer
-        && (((View *)value)->path == view->path
-            || PyObject_RichCompareBool(((View *)value)->path, view->path, Py_EQ) == 1);
+    return one->buffer == two->buffer && path_of(one) && path_of(two)
+        && (one->path == two->path || PyObject_RichCompareBool(one->path, two->path, Py_EQ) == 1);
 }
-
-static PyMethodDef view_methods[] = {
-    {"_become", (PyCFunction)view_become, METH_O, "Becomes another view: memory, shape and dtype."},
-    {NULL},
-};
 
 static PyMemberDef view_members[] = {
     {"buffer", T_OBJECT_EX, offsetof(View, buffer), READONLY, NULL},
-    {"path", T_OBJECT_EX, offsetof(View, path), READONLY, NULL},
     {"shape", T_OBJECT_EX, offsetof(View, shape), READONLY, NULL},
     {"dtype", T_OBJECT_EX, offsetof(View, dtype), READONLY, NULL},
     {"_ghost", T_OBJECT_EX, offsetof(View, ghost), 0, NULL},
@@ -195,10 +248,21 @@ static PyMemberDef view_members[] = {
     {NULL},
 };
 
+static PyObject *view_turned(View *self, void *closure);
+
+static PyGetSetDef view_properties[] = {
+    {"path", (getter)view_path, NULL, NULL, NULL},
+    {"T", (getter)view_turned, NULL, NULL, NULL},
+    {NULL},
+};
+
 static PyObject *view_subscript(PyObject *self, PyObject *key);
 static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
 
+static Py_ssize_t view_length(PyObject *self);
+
 static PyMappingMethods view_mapping = {
+    .mp_length = view_length,
     .mp_subscript = view_subscript,
     .mp_ass_subscript = view_ass_subscript,
 };
@@ -228,10 +292,10 @@ static PyTypeObject ViewType = {
     .tp_as_mapping = &view_mapping,
     .tp_as_sequence = &view_sequence,
     .tp_as_buffer = &view_buffer,
-    .tp_dealloc = parts_dealloc,
+    .tp_dealloc = view_dealloc,
     .tp_weaklistoffset = offsetof(View, weak_references),
-    .tp_methods = view_methods,
     .tp_members = view_members,
+    .tp_getset = view_properties,
 };
 
 /* ------------------------------------------------------------------ statements */

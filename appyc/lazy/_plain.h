@@ -115,13 +115,14 @@ static PyObject *step_of(PyObject *memory, PyObject *step)
 static PyObject *values_of(View *view)
 {
     PyObject *memory = view->buffer->memory;
-    if (PyTuple_GET_SIZE(view->path) == 0)
-        return memory;
     if (view->values && view->memory == memory)
         return view->values;
+    PyObject *path = path_of(view);
+    if (!path || !PyTuple_GET_SIZE(path))
+        return path ? memory : NULL;
     PyObject *at = Py_NewRef(memory);
-    for (Py_ssize_t i = 0; at && i < PyTuple_GET_SIZE(view->path); i++)
-        Py_SETREF(at, step_of(at, PyTuple_GET_ITEM(view->path, i)));
+    for (Py_ssize_t i = 0; at && i < PyTuple_GET_SIZE(path); i++)
+        Py_SETREF(at, step_of(at, PyTuple_GET_ITEM(path, i)));
     if (at && !PyArray_Check(at)) {
         PyErr_SetString(PyExc_TypeError, "a step of a path leads to a view");
         Py_CLEAR(at);
@@ -217,23 +218,23 @@ static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, 
 
 /* ------------------------------------------------------------------ results */
 
-/* An array of the type with this memory, new and in C order. */
-static PyObject *array_with(PyTypeObject *type, PyObject *values)
+/* Whether these are the extents of NumPy's array. */
+static int is_shape_of(PyObject *shape, PyObject *values)
 {
-    PyArrayObject *array = (PyArrayObject *)values;
-    int rank = PyArray_NDIM(array);
-    OWNED PyObject *shape = PyTuple_New(rank), *whole = PyTuple_New(0);
-    OWNED Buffer *buffer = NULL;
-    for (int i = 0; shape && i < rank; i++) {
-        PyObject *extent = PyLong_FromSsize_t(PyArray_DIM(array, i));
-        if (extent)
-            PyTuple_SET_ITEM(shape, i, extent);
-        else
-            Py_CLEAR(shape);
-    }
-    if (shape && whole)
-        buffer = new_buffer(shape, (PyObject *)PyArray_DESCR(array), values);
-    return buffer ? (PyObject *)new_view(type, buffer, whole, shape, (PyObject *)PyArray_DESCR(array)) : NULL;
+    int rank = PyArray_NDIM((PyArrayObject *)values), same = PyTuple_GET_SIZE(shape) == rank;
+    for (int i = 0; same && i < rank; i++)
+        same = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) == PyArray_DIM((PyArrayObject *)values, i);
+    return same;
+}
+
+/* An array of the type with this memory, new and in C order. like: what may have its shape, or NULL. */
+static PyObject *array_with(PyTypeObject *type, PyObject *values, PyObject *like)
+{
+    PyObject *dtype = (PyObject *)PyArray_DESCR((PyArrayObject *)values);
+    int is_like = like && PyObject_TypeCheck(like, &ViewType) && is_shape_of(((View *)like)->shape, values);
+    OWNED PyObject *shape = is_like ? Py_NewRef(((View *)like)->shape) : shape_of(values), *whole = PyTuple_New(0);
+    OWNED Buffer *buffer = shape && whole ? new_buffer(shape, dtype, values) : NULL;
+    return buffer ? (PyObject *)new_view(type, buffer, whole, shape, dtype) : NULL;
 }
 
 static int is_value_of_python(PyObject *value)
@@ -257,7 +258,7 @@ static int is_all_of_its_base(PyArrayObject *array)
 static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *made, PyObject *const *args,
                         PyObject *const *given, Py_ssize_t count, int may_view)
 {
-    if (!made || is_value_of_python(made))
+    if (!made || (!PyArray_CheckExact(made) && is_value_of_python(made)))
         return made;
     OWNED PyObject *result = made;
     for (Py_ssize_t i = 0; i < count; i++)
@@ -267,7 +268,7 @@ static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *
         Py_SETREF(result, Py_NewRef(PyArray_BASE((PyArrayObject *)result)));
     if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && Py_REFCNT(result) == 1
         && !PyArray_BASE((PyArrayObject *)result))
-        return array_with(array_type, result);
+        return array_with(array_type, result, count ? args[0] : NULL);
     OWNED PyObject *all = tuple_of(args, may_view ? count : 0);
     return all ? PyObject_CallFunctionObjArgs(finished, result, all, NULL) : NULL;
 }

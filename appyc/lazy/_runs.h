@@ -57,8 +57,10 @@ static Py_ssize_t way_between(PyObject *from, PyObject *to)
 }
 
 /* Adds the moves from a view to another one. 0: these are not all that differs. */
-static int add_moves(Move *moves, int *moving, Py_ssize_t operand, const View *from, const View *to)
+static int add_moves(Move *moves, int *moving, Py_ssize_t operand, View *from, View *to)
 {
+    if (!path_of(from) || !path_of(to))
+        return 0;
     Py_ssize_t depth = PyTuple_GET_SIZE(from->path);
     if (from->buffer != to->buffer || PyTuple_GET_SIZE(to->path) != depth)
         return 0;

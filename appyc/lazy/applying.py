@@ -14,6 +14,7 @@ from appyc.lazy.operations import Pointwise, broadcast
 from appyc.lazy.recorder import record_ordered, record_store
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import COMPILED_UFUNCS, Recorded, is_compiled, operands_of, pointwise, product, store
+from appyc.lazy.views import MOST_AXES
 
 _REDUCED: dict[np.ufunc, Callable[..., Any]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
@@ -21,9 +22,6 @@ _REDUCED: dict[np.ufunc, Callable[..., Any]] = {
 }  # fmt: skip
 
 _ACCUMULATED: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
-
-_MOST_AXES = 64
-"""Axes that an array of NumPy's may have."""
 
 _AT = frozenset({np.add, np.subtract, np.multiply, np.minimum, np.maximum})
 
@@ -100,7 +98,7 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, o
 def _outer(ufunc: np.ufunc, a: Any, b: Any, **keywords: Any) -> Any:
     one, two = operands_of(a, b)
     require(ufunc in COMPILED_UFUNCS, type(one) is type(two) is arrays.ndarray)
-    require(one.ndim + two.ndim <= _MOST_AXES)
+    require(one.ndim + two.ndim <= MOST_AXES)
     return apply_ufunc(ufunc, "__call__", (one[(..., *(None,) * two.ndim)], two), keywords)
 
 

@@ -20,7 +20,7 @@ _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarra
 def _has_its_own_ufuncs(value: Any) -> bool:
     """Whether ufuncs of it are its own affair."""
     found = getattr(type(value), "__array_ufunc__", None)
-    known = (None, np.ndarray.__array_ufunc__, ValueMethods.__array_ufunc__)
+    known = (None, np.ndarray.__array_ufunc__, Array.__array_ufunc__)
     return found not in known and not is_chunked(value)
 
 
@@ -49,11 +49,10 @@ class ValueMethods(Array):
         found.flags.writeable = False
         return found
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+    def _by_ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """What NumPy's protocol of ufuncs gives, where that is more than a call with arrays and numbers."""
         if any(map(_has_its_own_ufuncs, (*inputs, *keywords.get("out", ()), keywords.get("where")))):
             return NotImplemented  # NumPy asks that
-        if method == "__call__" and not keywords and ufunc in ufuncs.COMPILED_UFUNCS:
-            return call_cache.function(ufunc)(*inputs)  # a NumPy scalar by an array: `x[i] * row`
         return applying.apply_ufunc(ufunc, method, inputs, keywords)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
@@ -143,11 +142,6 @@ class ValueMethods(Array):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
 
     def __contains__(self, value: Any) -> bool:
         return bool(ufuncs.binary(np.equal, self, value).any())

@@ -20,9 +20,9 @@ from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Call, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
-from appyc.lazy.recorded_nodes import Scalar, Site
+from appyc.lazy.recorded_nodes import Scalar, Site, ghost_of
 from appyc.lazy.residence import at_home
-from appyc.lazy.views import NUMBER, Path, form_of
+from appyc.lazy.views import NUMBER, Path, form_of, view_of
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -50,7 +50,7 @@ class Gathered:
     work: int = 0
     """Total elements computed, or read where these are more: a sum is one number."""
     largest: int = 0
-    """The most elements that one statement computes or reads."""
+    """The most elements that one statement computes, creates or reads."""
     lengths: Lengths = NOTHING
 
     def arguments(self) -> tuple[object, ...]:
@@ -149,11 +149,14 @@ class _Gatherer:
         else:
             path = self._path(statement.path)
             out.lines.append((operation, tuple(operands), self._known(target), path))
+            if work == 1:  # a number that is stored into each element
+                work = view_of(ghost_of(target), statement.path).size
         out.work += work
         out.largest = max(out.largest, work)
 
     def create(self, statement: Statement) -> None:
         """Adds a line for an array that is created, which is no work."""
+        self.out.largest = max(self.out.largest, math.prod(statement.shape))
         out, created, rank = self.out, self.created, len(statement.shape)
         operands: list[Form] = [("length", created.setdefault(n, len(created))) for n in statement.shape]
         for value in statement.operands[rank:]:

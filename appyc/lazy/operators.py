@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import evaluation, numpy_functions, ufuncs
-from appyc.lazy._nodes import KnownMethod
+from appyc.lazy._nodes import KnownMethod, known_ufuncs
 from appyc.lazy.array_methods import ArrayMethods, FunctionMethods, NumberMethods
 from appyc.lazy.arrays import Array, ndarray, number
 from appyc.lazy.call_cache import cached, function
@@ -167,3 +167,4 @@ def install() -> None:
     """Gives the classes of recorded arrays their operators and methods."""
     _methods()
     _operators()
+    known_ufuncs.update((ufunc, function(ufunc)) for ufunc in ufuncs.COMPILED_UFUNCS)

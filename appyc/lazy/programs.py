@@ -151,11 +151,11 @@ it."""
 class Program:
     """One structure.
 
-    by_numpy, seconds: its runs by NumPy, and what they took. slow, fast: the least seconds for an element that NumPy and
-    compiled code have taken. spent: what it took processes before this one, once that has been looked up. compiled: None
-    before it is worth it, and where it failed, which `reason` tells. is_ready: its code is there. is_known: it has been
-    looked for on disk. on_gpu: it is compiled for one. on_chunks: it writes a graph of Dask's. parts: what it was taken
-    apart into, since the compiler refuses one of its statements.
+    by_numpy, seconds: its runs by NumPy, and what they took. slow, fast: the least seconds for an element that NumPy
+    and compiled code have taken. spent: what it took processes before this one, once that has been looked up. compiled:
+    None before it is worth it, and where it failed, which `reason` tells. is_ready: its code is there. is_known: it has
+    been looked for on disk. on_gpu: it is compiled for one. on_chunks: it writes a graph of Dask's. parts: what it was
+    taken apart into, since the compiler refuses one of its statements.
     """
 
     text: Text

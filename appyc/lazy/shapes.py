@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
-from appyc.lazy._nodes import Index, indexed, known_fields, turned, viewed
+from appyc.lazy._nodes import Index, indexed, known_fields, viewed
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, is_straight, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
-from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, reversal, steps_between, window
+from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, steps_between, window
 
 
 def _resolved(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
@@ -60,14 +60,6 @@ class ShapeMethods(arrays.Array):
     """Indices, shapes and types. What is a view in NumPy is one here."""
 
     __slots__ = ()
-
-    @property
-    def T(self) -> Any:  # noqa: N802
-        step = reversal(len(self.shape))
-        found = turned(self, step)
-        if found is None:
-            found = self.turned_to(step.axes) if self.shape else self
-        return found
 
     @property
     def mT(self) -> Any:  # noqa: N802

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy._nodes import Index, address
+from appyc.lazy._nodes import Index, address, reversals
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -34,10 +33,10 @@ class Transpose:
         return memory.transpose(self.axes)
 
 
-@functools.cache
-def reversal(rank: int) -> Transpose:
-    """The step that puts the axes the other way round."""
-    return Transpose(tuple(reversed(range(rank))))
+MOST_AXES = 64
+"""The most axes of NumPy's arrays."""
+
+reversals.extend(Transpose(tuple(reversed(range(rank)))) for rank in range(MOST_AXES + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy
 import pytest
 
+import appyc
 import appyc.numpy as np
 from appyc.lazy import _nodes, evaluation, numpy_functions, running
+from appyc.lazy.gathering import gather
 from appyc.lazy.programs import HOPED_SHARE, Program
 from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
@@ -209,6 +211,89 @@ def test_an_axis_is_as_long_as_the_longest_operands() -> None:
         assert pending() == 0
         assert found.shape == (60, 100)
     assert (many + row[0]).shape == many.shape
+
+
+KEYS = (
+    slice(1, None), slice(None, -1), slice(None), slice(-3, 2), slice(None, None, -2), slice(9, 2), ..., 1, -2,
+    (1, slice(2, 5)), (slice(None), -1), (..., 0), (None, 2), (slice(1, 3), None, slice(None, None, 3)), (1, 2, ...),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_way_to_a_view_is_found_when_it_is_recorded(key: Any) -> None:
+    """A view of a small array that is there is NumPy's at first."""
+    theirs = numpy.arange(24.0).reshape(4, 6)
+    ours = np.array(theirs)
+    for _ in range(2):
+        view, wanted = ours[key], theirs[key]
+        at_once = view + 1.0
+        assert pending() == 0
+        assert view.shape == wanted.shape
+        assert view.strides == wanted.strides
+        with appyc.deferred():
+            later = view * 2.0 + view.T.sum()
+            view += 1.0
+            assert (pending() > 0) == (wanted.size > 1)
+            numpy.testing.assert_array_equal(at_once, wanted + 1.0)
+        wanted_later = wanted * 2.0 + wanted.sum()
+        wanted += 1.0
+        numpy.testing.assert_array_equal(later, wanted_later)
+        numpy.testing.assert_array_equal(ours, theirs)
+        flush()
+        ours, theirs = ours.T[1:].T, theirs.T[1:].T  # once more, of a view that is no row after row
+        if theirs.ndim != 2 or theirs.shape[1] < 5:
+            break
+
+
+def test_the_axes_of_small_arrays_are_turned_at_once() -> None:
+    m = np.array(numpy.arange(24.0).reshape(2, 3, 4))
+    flush()
+    for found, wanted in (
+        (m.T, m.numpy().T),
+        (m[1].T, m.numpy()[1].T),
+        (m[:, 1:].T[2], m.numpy()[:, 1:].T[2]),
+    ):
+        assert (found * 1.0).strides == (wanted * 1.0).strides
+        numpy.testing.assert_array_equal(found, wanted)
+    turned = m.T
+    m[0] = -1.0
+    assert turned[0, 0, 0] == -1.0
+    assert m[0, 0].T.tolist() == m[0, 0].tolist()
+    assert np.zeros((0, 3)).T.shape == (3, 0)
+    assert len(m) == 2
+    with pytest.raises(TypeError, match="len\\(\\) of unsized object"):
+        len(np.array(1.0))
+
+
+def test_numbers_by_arrays_are_known_with_other_arguments_too() -> None:
+    a = np.array([1.0, 4.0])
+    out = numpy.zeros(2)
+    number = numpy.float64(2.0)
+    assert numpy.multiply(number, a).tolist() == [2.0, 8.0]
+    assert numpy.sqrt(a).tolist() == [1.0, 2.0]
+    numpy.multiply(number, a, out=out)
+    assert out.tolist() == [2.0, 8.0]
+    assert numpy.add.reduce(a) == 5.0
+    assert (number < a).tolist() == [False, True]
+
+    class Other:
+        __array_ufunc__ = None
+
+        def __rmul__(self, other: Any) -> str:
+            return "other"
+
+    assert a * Other() == "other"  # type: ignore[comparison-overlap]
+
+
+def test_a_number_that_is_stored_into_each_element_is_as_much_work() -> None:
+    flush()
+    x = large()
+    with appyc.deferred():
+        x[::2] = 1.0
+        assert gather(STATE.recording.statements).largest == MANY // 2
+        flush()
+        x[:] = np.zeros(MANY)
+        assert gather(STATE.recording.statements).largest == MANY
 
 
 def test_views_of_views_see_what_is_stored() -> None:
