@@ -385,6 +385,12 @@ static PyObject *turned(View *view)
 
 static PyObject *view_turned(View *self, void *Py_UNUSED(closure))
 {
+    int has_axes = PyTuple_GET_SIZE(self->shape) > 1;
+    View *same = !has_axes && path_of(self) ? new_view(Py_TYPE(self), self->buffer, self->path, self->shape, self->dtype) : NULL;
+    if (same)
+        same->is_straight = self->is_straight;
+    if (!has_axes)
+        return (PyObject *)same;
     PyObject *out = turned(self);
     return out || PyErr_Occurred() ? out : PyObject_CallMethod((PyObject *)self, "transpose", NULL);
 }

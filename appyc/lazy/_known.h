@@ -38,7 +38,7 @@ enum { EACH, BROADCAST, PRODUCT, GROWN };
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *planned, *direct, *plain, *finished, *plans, *attributes, *weak_references;
+    PyObject *slowly, *planned, *direct, *plain, *finished, *plans, *callers, *attributes, *weak_references;
     PyTypeObject *array_type, *number_type;
     Tally *tally;
     int operands, what, bound, is_swapped, is_by_value;
@@ -369,10 +369,23 @@ static PyObject *call_directly(const Known *self, PyObject *const *args, Py_ssiz
     return out;
 }
 
+/* Whether the module that calls is one of these, which map their names to True. */
+static int is_called_from(PyObject *modules)
+{
+    static PyObject *word;
+    PyObject *globals = PyEval_GetGlobals();
+    if (!globals || (!word && !(word = PyUnicode_InternFromString("__name__"))))
+        return 0;
+    PyObject *name = PyDict_GetItemWithError(globals, word);
+    return name && PyDict_GetItemWithError(modules, name) == Py_True;
+}
+
 static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Known *self = (Known *)callable;
     Request request;
+    if (self->callers && !is_called_from(self->callers))
+        return PyErr_Occurred() ? NULL : PyObject_Vectorcall(self->slowly, args, flags, keywords);
     PyObject *out = call_directly(self, args, PyVectorcall_NARGS(flags), keywords);
     if (out || PyErr_Occurred())
         return out;
@@ -427,15 +440,17 @@ static int number_of(const char *name, const char *const *names, int count)
 static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"slowly", "tally", "array_type", "number_type", "planned", "finished", "operands", "what",
-                            "bound", "swapped", "by_value", "direct", "plain", NULL};
+                            "bound", "swapped", "by_value", "direct", "plain", "callers", NULL};
     static const char *const kinds[] = {"makes", "updates", "stores", "runs"};
     static const char *const bounds[] = {"each", "broadcast", "product", "grown"};
     PyObject *slowly, *tally, *array_type, *number_type, *planned, *finished, *direct = Py_None, *plain = NULL;
+    PyObject *callers = NULL;
     const char *what = "makes", *bound = "each";
     int operands, is_swapped = 0, is_by_value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!OOi|$ssppOO:Known", names, &slowly, &TallyType, &tally,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!OOi|$ssppOOO!:Known", names, &slowly, &TallyType, &tally,
                                      &PyType_Type, &array_type, &PyType_Type, &number_type, &planned, &finished,
-                                     &operands, &what, &bound, &is_swapped, &is_by_value, &direct, &plain))
+                                     &operands, &what, &bound, &is_swapped, &is_by_value, &direct, &plain, &PyDict_Type,
+                                     &callers))
         return NULL;
     int kind = number_of(what, kinds, 4), bounded = number_of(bound, bounds, 4);
     if (kind < 0 || bounded < 0 || operands < 0 || operands > MOST_OPERANDS
@@ -448,6 +463,7 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     self->slowly = Py_NewRef(slowly);
     self->direct = Py_NewRef(direct);
     self->plain = Py_XNewRef(plain);
+    self->callers = Py_XNewRef(callers);
     self->planned = Py_NewRef(planned);
     self->finished = Py_NewRef(finished);
     self->tally = (Tally *)Py_NewRef(tally);
@@ -498,6 +514,7 @@ static PyMemberDef known_members[] = {
     {"plans", T_OBJECT_EX, offsetof(Known, plans), READONLY, NULL},
     {"_plain", T_OBJECT_EX, offsetof(Known, plain), READONLY, NULL},
     {"_planned", T_OBJECT_EX, offsetof(Known, planned), READONLY, NULL},
+    {"_callers", T_OBJECT_EX, offsetof(Known, callers), READONLY, NULL},
     {"_direct", T_OBJECT_EX, offsetof(Known, direct), READONLY, NULL},
     {"_finished", T_OBJECT_EX, offsetof(Known, finished), READONLY, NULL},
     {"_attributes", T_OBJECT_EX, offsetof(Known, attributes), READONLY, NULL},

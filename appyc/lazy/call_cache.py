@@ -39,7 +39,7 @@ _BOUNDS: dict[Any, str] = {
 
 _DIRECT: dict[Any, Any] = {
     **{getattr(np, name): getattr(np.ndarray, name) for name in (
-        "sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax", "cumsum", "cumprod",
+        "sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax", "cumsum", "cumprod", "dot",
     )},
     np.pad: None,
 }  # fmt: skip

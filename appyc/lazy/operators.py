@@ -47,16 +47,6 @@ def _in_place(ufunc: np.ufunc) -> Any:
     return cached(KnownMethod, slowly, 2, what="updates", by_value=by_value, direct=direct, bound="broadcast")
 
 
-def _method(name: str) -> Any:
-    """A method that records one statement, as it is written."""
-    slowly = getattr(Array, name)
-
-    def direct(array: Any, *args: Any, **keywords: Any) -> Any:
-        return getattr(array, name)(*args, **keywords)
-
-    return functools.update_wrapper(cached(KnownMethod, slowly, 1, direct=direct), slowly)
-
-
 def _at_once(name: str) -> Any:
     """A method that NumPy runs where its operands are there, and that records several statements elsewhere."""
     slowly = getattr(Array, name)
@@ -90,16 +80,20 @@ def _of_scalar(name: str) -> Any:
     return method
 
 
-def _copying(method: Any) -> Any:
+def _copying(name: str) -> Any:
     """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
+    method = getattr(Array, name)
+    callers: dict[str, bool] = {}
 
-    @functools.wraps(method)
     def copying(self: Any, *args: Any, **keywords: Any) -> Any:
-        if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
-            return evaluation.on_values(getattr(self.computed(), method.__name__), args, keywords)
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        if is_of_library(caller):
+            return evaluation.on_values(getattr(self.computed(), name), args, keywords)
+        callers[caller] = True
         return method(self, *args, **keywords)
 
-    return copying
+    direct = getattr(np.ndarray, name)
+    return functools.update_wrapper(cached(KnownMethod, copying, 1, direct=direct, callers=callers), method)
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -157,7 +151,7 @@ def _methods() -> None:
     for name in ("clip", "round", "take"):
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):
-        setattr(Array, name, _copying(_method(name)))
+        setattr(Array, name, _copying(name))
     for name, method in vars(Array).items():
         if isinstance(method, types.FunctionType) and hasattr(np.ndarray, name):
             method.__wrapped__ = getattr(np.ndarray, name)  # type: ignore[attr-defined]  # whose signature it tells

@@ -14,7 +14,7 @@ import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy import _nodes, evaluation, numpy_functions, running
+from appyc.lazy import _nodes, evaluation, numpy_functions, recorder, running
 from appyc.lazy.gathering import gather
 from appyc.lazy.programs import HOPED_SHARE, Program
 from appyc.lazy.recording import Recording
@@ -243,6 +243,24 @@ def test_the_way_to_a_view_is_found_when_it_is_recorded(key: Any) -> None:
         ours, theirs = ours.T[1:].T, theirs.T[1:].T  # once more, of a view that is no row after row
         if theirs.ndim != 2 or theirs.shape[1] < 5:
             break
+
+
+def test_small_arrays_are_copied_without_a_look_at_what_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.array([[1.5, 2.5], [3.5, 4.5]])
+    a.copy().astype(int)  # the first call finds out whether a library calls
+    monkeypatch.setattr(recorder, "record", None)
+    for found, wanted in (
+        (a.copy(), a.numpy()),
+        (a.T.copy(), a.numpy().T.copy()),
+        (a.astype(int), a.numpy().astype(int)),
+        (a.astype("f4", copy=False), a.numpy().astype("f4")),
+    ):
+        assert type(found) is np.ndarray
+        numpy.testing.assert_array_equal(numpy.asarray(found), wanted)
+        assert (found.dtype, found.strides) == (wanted.dtype, wanted.strides)
+        found[0] = 9
+        assert a[0, 0] == 1.5
+    assert a.astype(float, copy=False) is a
 
 
 def test_the_axes_of_small_arrays_are_turned_at_once() -> None:
