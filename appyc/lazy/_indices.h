@@ -275,9 +275,19 @@ static int index_by_key(Indexing *at, PyObject *key)
     return index_by(at, is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key, is_tuple ? PyTuple_GET_SIZE(key) : 1);
 }
 
-/* Finds the path of a view that NumPy has made of another one's values by a key. -1: an error. */
+/* Steps that are objects of Python's (views.py): by its number of axes, the one that puts them the other way round; by its
+ * name, what makes the one to another shape. */
+static PyObject *steps;
+
+/* Finds the path of a view that NumPy has made of another one's values. -1: an error. */
 static int find_path(View *view)
 {
+    if (!view->from_shape) {
+        PyObject *make = PyDict_GetItemString(steps, "reshape");
+        OWNED PyObject *step = make ? PyObject_CallOneArg(make, view->key) : NULL;
+        view->path = step ? path_after(view->from_path, step) : NULL;
+        return view->path ? 0 : -1;
+    }
     Indexing at = {.whole = view->from_shape};
     if (index_by_key(&at, view->key) >= 0) {
         OWNED PyObject *items = PyList_AsTuple(at.items), *step = new_index(items);
@@ -287,6 +297,20 @@ static int find_path(View *view)
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);
     return view->path ? 0 : -1;
+}
+
+/* A view whose path is found by these once it is asked for. from_shape: may be NULL. */
+static PyObject *view_with_values(View *from, PyObject *values, PyObject *shape, PyObject *from_shape, PyObject *key)
+{
+    View *out = new_view(Py_TYPE(from), from->buffer, NULL, shape, from->dtype);
+    if (out) {
+        out->values = Py_NewRef(values);
+        out->memory = Py_NewRef(from->buffer->memory);
+        out->from_path = Py_NewRef(from->path);
+        out->from_shape = Py_XNewRef(from_shape);
+        out->key = Py_NewRef(key);
+    }
+    return (PyObject *)out;
 }
 
 /* The view of values that are there, whose path is found once it is asked for. NULL without an error where it takes more to
@@ -299,15 +323,18 @@ static PyObject *view_of_values(View *view, PyObject *key)
     PyObject *values = values_of(view);
     OWNED PyObject *found = values ? PyObject_GetItem(values, key) : NULL;
     OWNED PyObject *shape = found && PyArray_CheckExact(found) ? shape_of(found) : NULL;
-    View *out = shape ? new_view(Py_TYPE(view), view->buffer, NULL, shape, view->dtype) : NULL;
-    if (out) {
-        out->values = Py_NewRef(found);
-        out->memory = Py_NewRef(view->buffer->memory);
-        out->from_path = Py_NewRef(view->path);
-        out->from_shape = Py_NewRef(view->shape);
-        out->key = Py_NewRef(key);
-    }
-    return (PyObject *)out;
+    return shape ? view_with_values(view, found, shape, view->shape, key) : NULL;
+}
+
+/* The view in another shape of values that are there and lie in C order, as `view_of_values`. */
+static PyObject *view_in_shape(View *view, PyArray_Dims *wanted)
+{
+    PyObject *values = PyArray_CheckExact(view->buffer->memory) ? values_of(view) : NULL;
+    if (!values || !PyArray_ISCARRAY((PyArrayObject *)values) || !path_of(view) || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
+        return NULL;
+    OWNED PyObject *found = PyArray_Newshape((PyArrayObject *)values, wanted, NPY_CORDER);
+    OWNED PyObject *shape = found ? shape_of(found) : NULL;
+    return shape ? view_with_values(view, found, shape, NULL, shape) : NULL;
 }
 
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
@@ -355,9 +382,6 @@ static PyObject *basic_items(PyObject *Py_UNUSED(module), PyObject *const *args,
 
 /* ------------------------------------------------------------------ transposition */
 
-/* The steps that put the axes of arrays the other way round, by their number: see views.py. */
-static PyObject *reversals;
-
 /* The view with its axes the other way round. NULL without an error where it takes more to tell how it lies in memory. */
 static PyObject *turned(View *view)
 {
@@ -365,7 +389,9 @@ static PyObject *turned(View *view)
     if (!path)
         return NULL;
     Py_ssize_t rank = PyTuple_GET_SIZE(view->shape), depth = PyTuple_GET_SIZE(path), long_axes = 0;
-    if (!view->is_straight || rank < 2 || rank >= PyList_GET_SIZE(reversals)
+    OWNED PyObject *number = PyLong_FromSsize_t(rank);
+    PyObject *step = number ? PyDict_GetItemWithError(steps, number) : NULL;
+    if (!step || !view->is_straight || rank < 2
         || (depth && Py_TYPE(PyTuple_GET_ITEM(path, depth - 1)) != &IndexType))
         return NULL;
     for (Py_ssize_t i = 0; i < rank; i++) {
@@ -377,7 +403,7 @@ static PyObject *turned(View *view)
     OWNED PyObject *shape = PyTuple_New(rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++)
         PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
-    View *out = view_after(view, PyList_GET_ITEM(reversals, rank), shape);
+    View *out = view_after(view, step, shape);
     if (out)
         out->is_straight = long_axes < 2;
     return (PyObject *)out;

@@ -423,8 +423,7 @@ static PyObject *view_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t co
     PyObject *known = is_call ? PyDict_GetItemWithError(known_ufuncs, args[0]) : NULL;
     if (known)
         return PyObject_Vectorcall(known, args + 2, (size_t)(count - 2), NULL);
-    OWNED PyObject *slowly = PyErr_Occurred() ? NULL : PyObject_GetAttrString(self, "_by_ufunc");
-    return slowly ? PyObject_Vectorcall(slowly, args, (size_t)count, keywords) : NULL;
+    return PyErr_Occurred() ? NULL : by_method(self, "_by_ufunc", args, count, keywords);
 }
 
 /* ------------------------------------------------------------------ the type */

@@ -23,6 +23,8 @@
 static PyMethodDef view_methods[] = {
     {"_become", (PyCFunction)view_become, METH_O, "Becomes another view: memory, shape and dtype."},
     {"__array_ufunc__", (PyCFunction)(void (*)(void))view_ufunc, METH_FASTCALL | METH_KEYWORDS, "NumPy's protocol of ufuncs."},
+    {"reshape", (PyCFunction)(void (*)(void))view_reshape, METH_FASTCALL | METH_KEYWORDS, "The array in another shape."},
+    {"ravel", (PyCFunction)(void (*)(void))view_ravel, METH_FASTCALL | METH_KEYWORDS, "The array with one axis."},
     {NULL},
 };
 
@@ -61,7 +63,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     for (size_t i = 0; module && i < sizeof types / sizeof *types; i++)
         if (PyModule_AddType(module, types[i]) < 0)
             Py_CLEAR(module);
-    if (module && (!(reversals = PyList_New(0)) || PyModule_AddObjectRef(module, "reversals", reversals) < 0))
+    if (module && (!(steps = PyDict_New()) || PyModule_AddObjectRef(module, "steps", steps) < 0))
         Py_CLEAR(module);
     if (module && (!(known_ufuncs = PyDict_New()) || PyModule_AddObjectRef(module, "known_ufuncs", known_ufuncs) < 0))
         Py_CLEAR(module);

@@ -111,7 +111,8 @@ typedef struct {
     Buffer *buffer;
     PyObject *path, *shape, *dtype, *ghost, *weak_references;
     PyObject *values, *memory;  /* NumPy's view, of this memory; NULL until it is asked for */
-    PyObject *from_path, *from_shape, *key;  /* of a view whose path is NULL until it is asked for: that of another, by a key */
+    PyObject *from_path, *from_shape, *key;  /* of a view whose path is NULL until it is asked for: that of another by a key, or
+                                              * in the shape that is the key, where from_shape is NULL */
     char is_straight;
 } View;
 

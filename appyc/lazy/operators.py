@@ -148,7 +148,7 @@ def _methods() -> None:
         setattr(number, name, _on_scalar(of))
     for name in ("reshape", "ravel", "squeeze", "view", "fill", "put", "sort"):
         setattr(number, name, _of_scalar(name))
-    for name in ("clip", "round", "take"):
+    for name in ("clip", "round", "take", "flatten"):
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):
         setattr(Array, name, _copying(name))

@@ -162,7 +162,7 @@ class ShapeMethods(arrays.Array):
         ghost = None if self._ghost is None else self._ghost.reshape(whole)
         return viewed(arrays.ndarray, self.buffer, (*path, step), whole, self.dtype, True, ghost)
 
-    def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
+    def _reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
         if order == "C" and not copy and (found := self._in_shape(given)) is not None:
             return found
@@ -183,7 +183,7 @@ class ShapeMethods(arrays.Array):
             return source.view_with(Reshape(whole))
         return source.windowed(ghost.reshape(whole))
 
-    def ravel(self, order: Any = "C") -> Any:
+    def _ravel(self, order: Any = "C") -> Any:
         if not self.path and order in ("C", "K"):
             return self.reshape(-1)
         turned = self.transpose(self._axes_in(order))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy._nodes import Index, address, reversals
+from appyc.lazy._nodes import Index, address, steps
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -36,7 +36,7 @@ class Transpose:
 MOST_AXES = 64
 """The most axes of NumPy's arrays."""
 
-reversals.extend(Transpose(tuple(reversed(range(rank)))) for rank in range(MOST_AXES + 1))
+steps.update((rank, Transpose(tuple(reversed(range(rank))))) for rank in range(MOST_AXES + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,9 @@ class Reshape:
 
     def of(self, memory: np.ndarray) -> np.ndarray:
         return memory.reshape(self.shape, copy=False)
+
+
+steps["reshape"] = Reshape
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,6 +245,31 @@ def test_the_way_to_a_view_is_found_when_it_is_recorded(key: Any) -> None:
             break
 
 
+def test_small_arrays_are_views_in_other_shapes() -> None:
+    theirs = numpy.arange(24.0).reshape(4, 6)
+    ours = np.array(theirs)
+    flush()
+    for shape in (lambda a: a.reshape(6, 4), lambda a: a[1:3].reshape(-1, 3), lambda a: a.reshape((2, 3, -1))[1],
+                  lambda a: a.ravel()[3:], lambda a: a[2].reshape(3, 2).T, lambda a: a.reshape(24).reshape(12, 2),
+                  lambda a: a.T.reshape(3, 8), lambda a: a.flatten(), lambda a: a[:, 1:].ravel()):  # fmt: skip
+        found, wanted = shape(ours), shape(theirs)
+        assert found.strides == wanted.strides
+        found += 1.0
+        wanted += 1.0
+        assert pending() == 0
+        with appyc.deferred():
+            later = found * 2.0
+            found += 1.0
+            assert pending() == 2
+            numpy.testing.assert_array_equal(later.numpy(), wanted * 2.0)
+        wanted += 1.0
+        numpy.testing.assert_array_equal(ours.numpy(), theirs)
+        flush()
+    for wrong in (lambda a: a.reshape(5, 5), lambda a: a.reshape(-1, 7), lambda a: a.reshape(-1, -1)):
+        with pytest.raises(ValueError, match=r"reshape|unknown dimension"):
+            wrong(ours)
+
+
 def test_small_arrays_are_copied_without_a_look_at_what_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     a = np.array([[1.5, 2.5], [3.5, 4.5]])
     a.copy().astype(int)  # the first call finds out whether a library calls
