@@ -135,6 +135,39 @@ class Compilations:
         self._going.pop(key, None)
 
 
+SWITCH_SECONDS = 1e-4
+"""Python's switch interval while a thread compiles."""
+
+
+class _Yielding:
+    """Shortens Python's switch interval while any thread compiles: NumPy gives up the interpreter in operations on more
+    than 500 elements, and would wait the usual 5 ms for it after each."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._usual = 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._threads += 1
+            if self._threads == 1:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._usual, SWITCH_SECONDS))
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._threads -= 1
+            if (
+                self._threads == 0 and sys.getswitchinterval() <= SWITCH_SECONDS
+            ):  # else the program has set another
+                sys.setswitchinterval(self._usual)
+
+
+_YIELDING = _Yielding()
+"""One for the process, as the interval is."""
+
+
 class _Compilation:
     """A version that is made in a thread of its own. error: what that has raised."""
 
@@ -148,7 +181,8 @@ class _Compilation:
 
     def _run(self) -> None:
         try:
-            self._make()
+            with _YIELDING:
+                self._make()
         except BaseException as error:  # noqa: BLE001  (for the call that takes the result)
             self.error = error
         finally:

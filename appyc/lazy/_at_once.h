@@ -8,7 +8,7 @@ enum { BASIC, ELEMENT, ADVANCED, UNKNOWN };
 /* Whether NumPy may take an item for an integer only once it has looked at it. */
 static int is_without_axes(PyObject *item)
 {
-    return PyObject_TypeCheck(item, &ViewType) ? !PyTuple_GET_SIZE(((View *)item)->shape)
+    return is_view(item) ? !PyTuple_GET_SIZE(((View *)item)->shape)
         : PyArray_Check(item) ? !PyArray_NDIM((PyArrayObject *)item) : 0;
 }
 
@@ -46,7 +46,7 @@ static Tally *tally_of(PyObject *view)
 /* How many elements an item of an index chooses, which is an array or a list of integers; -1 for a mask. */
 static Py_ssize_t chosen_by(PyObject *item)
 {
-    if (PyObject_TypeCheck(item, &ViewType))
+    if (is_view(item))
         return PyTypeNum_ISINTEGER(((PyArray_Descr *)((View *)item)->dtype)->type_num) ? size_of(((View *)item)->shape) : -1;
     if (PyArray_CheckExact(item))
         return PyArray_ISINTEGER((PyArrayObject *)item) ? PyArray_SIZE((PyArrayObject *)item) : -1;
@@ -203,7 +203,7 @@ static int store_field(const Tally *tally, View *view, PyObject *name, PyObject 
     OWNED PyObject *field = field_of(view, name);
     if (!field)
         return PyErr_Occurred() ? -1 : 0;
-    if (PyObject_TypeCheck(value, &ViewType) && is_same_view((View *)value, (View *)field))
+    if (is_view(value) && is_same_view((View *)value, (View *)field))
         return 1;  /* `a["x"] += y` stores what it changed into itself */
     if (!tally || !is_field(field) || !is_settled(tally, view->buffer, 1))
         return 0;

@@ -340,7 +340,7 @@ static PyObject *view_in_shape(View *view, PyArray_Dims *wanted)
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
 static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
+    if (count != 2 || !is_view(args[0]))
         return PyErr_Format(PyExc_TypeError, "indexed(view, key)");
     View *view = (View *)args[0];
     if (!path_of(view))

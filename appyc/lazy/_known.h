@@ -280,7 +280,7 @@ static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
     PyObject *last = NULL;
     int most = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *shape = PyObject_TypeCheck(args[i], &ViewType) ? ((View *)args[i])->shape : NULL;
+        PyObject *shape = is_view(args[i]) ? ((View *)args[i])->shape : NULL;
         if ((!shape && !PyArray_Check(args[i])) || (shape && shape == last))
             continue;
         int rank = shape ? (int)PyTuple_GET_SIZE(shape) : PyArray_NDIM((PyArrayObject *)args[i]);
@@ -304,7 +304,7 @@ static Py_ssize_t size_of_product(PyObject *const *args, Py_ssize_t count)
 {
     Py_ssize_t size = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!PyObject_TypeCheck(args[i], &ViewType))
+        if (!is_view(args[i]))
             return PY_SSIZE_T_MAX;
         PyObject *shape = ((View *)args[i])->shape;
         Py_ssize_t rank = PyTuple_GET_SIZE(shape), at = i == 0 || rank < 2 ? rank - 1 : rank - 2;
@@ -319,7 +319,7 @@ static Py_ssize_t size_of_product(PyObject *const *args, Py_ssize_t count)
 /* The elements of an array, or a length or shape. */
 static Py_ssize_t extent_of(PyObject *value)
 {
-    if (PyObject_TypeCheck(value, &ViewType))
+    if (is_view(value))
         return size_of(((View *)value)->shape);
     if (PyArray_Check(value))
         return PyArray_SIZE((PyArrayObject *)value);
@@ -418,7 +418,7 @@ static PyObject *view_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t co
     int is_call = count > 2 && (!keywords || !PyTuple_GET_SIZE(keywords)) && PyUnicode_CheckExact(args[1])
         && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
     for (Py_ssize_t i = 2; is_call && i < count; i++)
-        is_call = PyObject_TypeCheck(args[i], &ViewType) || PyArray_CheckExact(args[i]) || is_python_number(args[i])
+        is_call = is_view(args[i]) || PyArray_CheckExact(args[i]) || is_python_number(args[i])
             || PyArray_IsScalar(args[i], Generic);
     PyObject *known = is_call ? PyDict_GetItemWithError(known_ufuncs, args[0]) : NULL;
     if (known)

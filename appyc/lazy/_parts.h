@@ -118,6 +118,13 @@ typedef struct {
 
 static PyTypeObject ViewType;
 
+/* NumPy's arrays and numbers, which are most of what is no view, are told by their first base. */
+static int is_view(PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    return type != &PyArray_Type && (type->tp_base == &ViewType || PyType_IsSubtype(type, &ViewType));
+}
+
 /* `type`: the class of arrays, which adds methods and no fields. buffer: None for an operand that is a view of its
  * statement's target, which a statement does not keep alive. */
 static View *new_view(PyTypeObject *type, void *buffer, PyObject *path, PyObject *shape, PyObject *dtype)
@@ -216,7 +223,7 @@ static PyObject *address(PyObject *Py_UNUSED(module), PyObject *array)
    have it as an operand. */
 static PyObject *view_become(View *self, PyObject *given)
 {
-    if (!PyObject_TypeCheck(given, &ViewType))
+    if (!is_view(given))
         return PyErr_Format(PyExc_TypeError, "become(view)");
     View *other = (View *)given;
     if (!path_of(other))
@@ -359,7 +366,7 @@ static PyObject *statement_reads(Statement *self, PyObject *Py_UNUSED(none))
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < PyTuple_GET_SIZE(self->operands); i++) {
         PyObject *operand = PyTuple_GET_ITEM(self->operands, i);
-        PyObject *read = PyObject_TypeCheck(operand, &ViewType) ? (PyObject *)((View *)operand)->buffer : Py_None;
+        PyObject *read = is_view(operand) ? (PyObject *)((View *)operand)->buffer : Py_None;
         if (read != Py_None && PyList_Append(found, read) < 0)
             Py_CLEAR(found);
     }

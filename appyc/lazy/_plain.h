@@ -24,7 +24,7 @@ static int is_touched(PyObject *statement, const Buffer *buffer, int to_write)
         return 1;
     for (Py_ssize_t i = 0; to_write && i < PyTuple_GET_SIZE(there->operands); i++) {
         PyObject *operand = PyTuple_GET_ITEM(there->operands, i);
-        if (PyObject_TypeCheck(operand, &ViewType) && ((View *)operand)->buffer == buffer)
+        if (is_view(operand) && ((View *)operand)->buffer == buffer)
             return 1;
     }
     return 0;
@@ -76,7 +76,7 @@ static int has_plain_elements(const View *view)
 /* Whether a view is of numbers in rows, which compiled code does not read. */
 static int is_field(PyObject *value)
 {
-    return PyObject_TypeCheck(value, &ViewType) && has_plain_elements((View *)value)
+    return is_view(value) && has_plain_elements((View *)value)
         && ((PyArray_Descr *)((View *)value)->buffer->dtype)->type_num == NPY_VOID;
 }
 
@@ -137,7 +137,7 @@ static PyObject *values_of(View *view)
 /* settled(tally, view, to_write): NumPy's view of the array's memory, or None where something must run before. */
 static PyObject *settled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 3 || !PyObject_TypeCheck(args[0], &TallyType) || !PyObject_TypeCheck(args[1], &ViewType))
+    if (count != 3 || !PyObject_TypeCheck(args[0], &TallyType) || !is_view(args[1]))
         return PyErr_Format(PyExc_TypeError, "settled(tally, view, to_write)");
     View *view = (View *)args[1];
     if (!is_settled((Tally *)args[0], view->buffer, args[2] == Py_True))
@@ -209,7 +209,7 @@ static PyObject *plain_items(const Tally *tally, PyObject *value, int depth, int
  * the function may write to arrays. */
 static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, int to_write)
 {
-    if (PyObject_TypeCheck(value, &ViewType))
+    if (is_view(value))
         return plain_array(tally, (View *)value, to_write);
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value))
         return depth ? plain_items(tally, value, depth - 1, to_write) : NULL;
@@ -231,7 +231,7 @@ static int is_shape_of(PyObject *shape, PyObject *values)
 static PyObject *array_with(PyTypeObject *type, PyObject *values, PyObject *like)
 {
     PyObject *dtype = (PyObject *)PyArray_DESCR((PyArrayObject *)values);
-    int is_like = like && PyObject_TypeCheck(like, &ViewType) && is_shape_of(((View *)like)->shape, values);
+    int is_like = like && is_view(like) && is_shape_of(((View *)like)->shape, values);
     OWNED PyObject *shape = is_like ? Py_NewRef(((View *)like)->shape) : shape_of(values), *whole = PyTuple_New(0);
     OWNED Buffer *buffer = shape && whole ? new_buffer(shape, dtype, values) : NULL;
     return buffer ? (PyObject *)new_view(type, buffer, whole, shape, dtype) : NULL;
@@ -262,7 +262,7 @@ static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *
         return made;
     OWNED PyObject *result = made;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (result == given[i] && PyObject_TypeCheck(args[i], &ViewType))
+        if (result == given[i] && is_view(args[i]))
             return Py_NewRef(args[i]);
     if (PyArray_CheckExact(result) && Py_REFCNT(result) == 1 && is_all_of_its_base((PyArrayObject *)result))
         Py_SETREF(result, Py_NewRef(PyArray_BASE((PyArrayObject *)result)));

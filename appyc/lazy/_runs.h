@@ -97,7 +97,7 @@ static int moves_between(Move *moves, PyObject *last, PyObject *const *operands,
         PyObject *one = PyTuple_GET_ITEM(last, i), *two = operands[i];
         if (one == two)
             continue;
-        if (PyObject_TypeCheck(one, &ViewType) && PyObject_TypeCheck(two, &ViewType))
+        if (is_view(one) && is_view(two))
             fits = add_moves(moves, &moving, i, (View *)one, (View *)two);
         else
             fits = is_same_number(one, two);

@@ -280,3 +280,26 @@ def test_numbers_of_numpy_are_sizes_beside_shapes() -> None:
     forecast = waiting.CallForecast()
     for n, value in enumerate((np.ones(()), np.float64(0.5), np.ones((2, 3)), np.float64(0.5), 0.5)):
         assert forecast.of({"a": value}, lambda n=n: float(n)) == min(n, 3)  # type: ignore[misc]
+
+
+def test_other_threads_get_the_interpreter_soon_while_one_compiles() -> None:
+    """NumPy, which gives it up in each operation, would wait 5 ms for it after each."""
+    usual = sys.getswitchinterval()
+    seen: list[float] = []
+    begun, done = threading.Barrier(3), threading.Event()
+
+    def make() -> None:
+        begun.wait(SECONDS)
+        seen.append(sys.getswitchinterval())
+        done.wait(SECONDS)
+
+    compilations = waiting.Compilations()
+    for key in ("one", "two"):
+        assert not compilations.has_waited(key, make, lambda: True, patience=0)
+    begun.wait(SECONDS)
+    done.set()
+    for thread in threading.enumerate():
+        if thread.name == "appyc-compile":
+            thread.join(SECONDS)
+    assert seen == pytest.approx([waiting.SWITCH_SECONDS] * 2)
+    assert sys.getswitchinterval() == usual
