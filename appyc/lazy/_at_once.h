@@ -33,16 +33,6 @@ static int kind_of_index(const View *view, PyObject *key)
     return kind == ELEMENT && count == PyTuple_GET_SIZE(view->shape) ? ELEMENT : BASIC;
 }
 
-/* What is recorded, as the class of arrays knows it. Borrowed. */
-static Tally *tally_of(PyObject *view)
-{
-    static PyObject *name;
-    if (!name && !(name = PyUnicode_InternFromString("recording")))
-        return NULL;
-    PyObject *found = _PyType_Lookup(Py_TYPE(view), name);
-    return found && PyObject_TypeCheck(found, &TallyType) ? (Tally *)found : NULL;
-}
-
 /* How many elements an item of an index chooses, which is an array or a list of integers; -1 for a mask. */
 static Py_ssize_t chosen_by(PyObject *item)
 {
@@ -158,7 +148,7 @@ static PyObject *view_subscript(PyObject *self, PyObject *key)
     Tally *tally = tally_of(self);
     int kind = kind_of_index(view, key);
     PyObject *out = NULL;
-    if (kind == BASIC && tally && is_small(tally, size_of_index(view, key))
+    if (kind == BASIC && tally && tally->at_once > 1 && is_small(tally, size_of_index(view, key))
         && ((out = view_of_values(view, key)) || PyErr_Occurred()))
         return out;
     if (kind == BASIC && PyLong_CheckExact(key) && ((out = view_at(view, key)) || PyErr_Occurred()))
@@ -230,41 +220,6 @@ static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
     }
     OWNED PyObject *out = PyObject_CallMethod(self, "_put", "OO", key, value);
     return out ? 0 : -1;
-}
-
-/* The method of Python's, of which the name is given. */
-static PyObject *by_method(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    OWNED PyObject *method = PyObject_GetAttrString(self, name);
-    return method ? PyObject_Vectorcall(method, args, (size_t)count, keywords) : NULL;
-}
-
-/* reshape(*shape): of a small array that is there, given integers or a tuple of them. */
-static PyObject *view_reshape(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    View *view = (View *)self;
-    Tally *tally = tally_of(self);
-    int is_tuple = count == 1 && PyTuple_CheckExact(args[0]), known = count > 0 && !keywords && tally != NULL;
-    PyObject *const *given = is_tuple ? &PyTuple_GET_ITEM(args[0], 0) : args;
-    npy_intp extents[NPY_MAXDIMS];
-    Py_ssize_t rank = is_tuple ? PyTuple_GET_SIZE(args[0]) : count;
-    known = known && rank <= NPY_MAXDIMS && view->is_straight && is_small(tally, size_of(view->shape));
-    for (Py_ssize_t i = 0; known && i < rank; i++)
-        known = PyLong_CheckExact(given[i]) && ((extents[i] = PyLong_AsSsize_t(given[i])) != -1 || !PyErr_Occurred());
-    PyArray_Dims wanted = {extents, (int)rank};
-    PyObject *out = known ? view_in_shape(view, &wanted) : NULL;
-    return out || PyErr_Occurred() ? out : by_method(self, "_reshape", args, count, keywords);
-}
-
-/* ravel(): of a small array that is there and lies in C order. */
-static PyObject *view_ravel(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
-{
-    Tally *tally = tally_of(self);
-    npy_intp extents[] = {-1};
-    PyArray_Dims wanted = {extents, 1};
-    int known = !count && !keywords && tally && ((View *)self)->is_straight && is_small(tally, size_of(((View *)self)->shape));
-    PyObject *out = known ? view_in_shape((View *)self, &wanted) : NULL;
-    return out || PyErr_Occurred() ? out : by_method(self, "_ravel", args, count, keywords);
 }
 
 #endif

@@ -3,6 +3,10 @@
 #ifndef APPYC_INDICES_H
 #define APPYC_INDICES_H
 
+/* Steps that are objects of Python's (views.py): by its number of axes, the one that puts them the other way round; by its
+ * name, what makes the one to another shape. */
+static PyObject *steps;
+
 /* As in appyc/lazy/views.py. */
 enum { NEAR = 2 };
 
@@ -273,68 +277,6 @@ static int index_by_key(Indexing *at, PyObject *key)
 {
     int is_tuple = PyTuple_CheckExact(key);
     return index_by(at, is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key, is_tuple ? PyTuple_GET_SIZE(key) : 1);
-}
-
-/* Steps that are objects of Python's (views.py): by its number of axes, the one that puts them the other way round; by its
- * name, what makes the one to another shape. */
-static PyObject *steps;
-
-/* Finds the path of a view that NumPy has made of another one's values. -1: an error. */
-static int find_path(View *view)
-{
-    if (!view->from_shape) {
-        PyObject *make = PyDict_GetItemString(steps, "reshape");
-        OWNED PyObject *step = make ? PyObject_CallOneArg(make, view->key) : NULL;
-        view->path = step ? path_after(view->from_path, step) : NULL;
-        return view->path ? 0 : -1;
-    }
-    Indexing at = {.whole = view->from_shape};
-    if (index_by_key(&at, view->key) >= 0) {
-        OWNED PyObject *items = PyList_AsTuple(at.items), *step = new_index(items);
-        if (step)
-            view->path = PyTuple_GET_SIZE(items) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
-    }
-    Py_XDECREF(at.items);
-    Py_XDECREF(at.shape);
-    return view->path ? 0 : -1;
-}
-
-/* A view whose path is found by these once it is asked for. from_shape: may be NULL. */
-static PyObject *view_with_values(View *from, PyObject *values, PyObject *shape, PyObject *from_shape, PyObject *key)
-{
-    View *out = new_view(Py_TYPE(from), from->buffer, NULL, shape, from->dtype);
-    if (out) {
-        out->values = Py_NewRef(values);
-        out->memory = Py_NewRef(from->buffer->memory);
-        out->from_path = Py_NewRef(from->path);
-        out->from_shape = Py_XNewRef(from_shape);
-        out->key = Py_NewRef(key);
-    }
-    return (PyObject *)out;
-}
-
-/* The view of values that are there, whose path is found once it is asked for. NULL without an error where it takes more to
- * tell. */
-static PyObject *view_of_values(View *view, PyObject *key)
-{
-    if (!view->is_straight || !PyArray_CheckExact(view->buffer->memory) || !is_plain_index(key) || !path_of(view)
-        || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
-        return NULL;
-    PyObject *values = values_of(view);
-    OWNED PyObject *found = values ? PyObject_GetItem(values, key) : NULL;
-    OWNED PyObject *shape = found && PyArray_CheckExact(found) ? shape_of(found) : NULL;
-    return shape ? view_with_values(view, found, shape, view->shape, key) : NULL;
-}
-
-/* The view in another shape of values that are there and lie in C order, as `view_of_values`. */
-static PyObject *view_in_shape(View *view, PyArray_Dims *wanted)
-{
-    PyObject *values = PyArray_CheckExact(view->buffer->memory) ? values_of(view) : NULL;
-    if (!values || !PyArray_ISCARRAY((PyArrayObject *)values) || !path_of(view) || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
-        return NULL;
-    OWNED PyObject *found = PyArray_Newshape((PyArrayObject *)values, wanted, NPY_CORDER);
-    OWNED PyObject *shape = found ? shape_of(found) : NULL;
-    return shape ? view_with_values(view, found, shape, NULL, shape) : NULL;
 }
 
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */

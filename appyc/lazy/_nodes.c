@@ -13,10 +13,13 @@
 
 #include "../_owned.h"
 #include "_parts.h"
+#include "_statements.h"
 #include "_indices.h"
 #include "_recording.h"
 #include "_plain.h"
+#include "_views_of_values.h"
 #include "_at_once.h"
+#include "_plans.h"
 #include "_known.h"
 #include "_runs.h"
 

@@ -12,6 +12,13 @@ static PyObject *call_method(PyObject *object, const char *name, PyObject *argum
     return word ? PyObject_CallMethodOneArg(object, word, argument) : NULL;
 }
 
+/* The method of Python's, of which the name is given. */
+static PyObject *by_method(PyObject *self, const char *name, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    OWNED PyObject *method = PyObject_GetAttrString(self, name);
+    return method ? PyObject_Vectorcall(method, args, (size_t)count, keywords) : NULL;
+}
+
 /* ------------------------------------------------------------------ what is there */
 
 /* Whether a recorded statement stores into the buffer, or, with `to_write`, has anything to do with it. */
@@ -143,6 +150,16 @@ static PyObject *settled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (!is_settled((Tally *)args[0], view->buffer, args[2] == Py_True))
         Py_RETURN_NONE;
     return Py_XNewRef(values_of(view));
+}
+
+/* What is recorded, as the class of arrays knows it. Borrowed. */
+static Tally *tally_of(PyObject *view)
+{
+    static PyObject *name;
+    if (!name && !(name = PyUnicode_InternFromString("recording")))
+        return NULL;
+    PyObject *found = _PyType_Lookup(Py_TYPE(view), name);
+    return found && PyObject_TypeCheck(found, &TallyType) ? (Tally *)found : NULL;
 }
 
 /* ------------------------------------------------------------------ arguments */

@@ -2,7 +2,7 @@
 
     b = a + 1           recorded by the function in Python
     c = b + 1           recorded by it, too: its statement, which has the operands of the call, becomes the plan
-    d = c + 1           recorded by the plan, without a look at what it means (`_known.h`)
+    d = c + 1           recorded by the plan, without a look at what it means (`_plans.h`)
 
 A plan holds for each call with equal types, shapes and simple arguments. Nothing else that the function in Python looks
 at may decide of what it records. Shapes that come once, as of slices that shrink, get no plan.
@@ -24,7 +24,7 @@ from appyc.lazy.ufuncs import PYTHON_NUMBERS, range_of_integers
 
 
 class Plan(NamedTuple):
-    """The plan by which a call is recorded. `_known.h` reads the fields by their order.
+    """The plan by which a call is recorded. `_plans.h` reads the fields by their order.
 
     same: the operands, where they are the same each time. convert: called on a number that is stored. taken: the number
     of the call's operands that the statement has. least, most: of Python's integers among them. nbytes: of what is
