@@ -47,6 +47,11 @@ class DueVersions(Specialisations[R]):
             lambda: self._forecast.of_call(self._kept_text, self.py_func, named) < SHORT_CALL,
         )
 
+    @property
+    def is_compiling(self) -> bool:
+        """Whether a thread is compiling a version."""
+        return self._compilations.go_on
+
     def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:
         """Whether a call with these arguments finds compiled code, in memory or on disk. Always on a GPU, or where
         one may be chosen.

@@ -124,6 +124,12 @@ class Compilations:
             raise compilation.error
         return True
 
+    @property
+    def go_on(self) -> bool:
+        """Whether a thread is making a version."""
+        self._renew()
+        return not all(compilation.done.is_set() for compilation in list(self._going.values()))
+
     def finish(self) -> None:
         """Waits for the versions that threads are making, as reports do that are about them."""
         self._renew()

@@ -26,7 +26,7 @@ from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
 from appyc.lazy.recorded_calls import CallStatement, Recorded, RestingCall, Waiting
 from appyc.lazy.recorded_nodes import buffers_of
-from appyc.lazy.recording import Recording, drop_needless
+from appyc.lazy.recording import Recording, Spent, drop_needless
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
 
 WORTH_COMPILING = 1 << 21
@@ -71,7 +71,8 @@ class State:
     """The state of recording: the recording, the caches of programs and histories, and the last flush.
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
-    target: None for what the environment says.
+    compiling: what a thread has begun to compile last: one at a time, which is there the sooner. target: None for what
+    the environment says.
     withheld: an error that NumPy drops, and the buffer that could not be computed.
     """
 
@@ -84,6 +85,7 @@ class State:
     programs: dict[tuple[Habit, tuple[int, ...], bool], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
+    compiling: JitFunction | None = None
     target: str | None = None
     withheld: tuple[Buffer, Exception] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -155,27 +157,6 @@ def flush_some() -> None:
         finally:
             recording.statements.extend(rest)
             recording.count_bytes()
-
-
-@dataclass(slots=True)
-class Spent:
-    """What a flush has run. seconds: of its programs alone. saved: what they take less than NumPy."""
-
-    statements: int = 0
-    largest: int = 0
-    seconds: float = 0.0
-    saved: float = 0.0
-
-    def of(self, statements: int, largest: int) -> None:
-        """Adds statements, with the elements of their largest array."""
-        self.statements += statements
-        self.largest = max(self.largest, largest)
-
-    def since(self, start: float) -> float:
-        """Adds the seconds since then, and returns them."""
-        seconds = time.perf_counter() - start
-        self.seconds += seconds
-        return seconds
 
 
 def _run_all(take: Callable[[], list[Recorded]], wanted: Sequence[Buffer] | None) -> None:
@@ -376,11 +357,19 @@ def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, 
     pays = program.pays
     if compile_wait() == math.inf:
         program.is_ready = True
-    elif pays or not program.is_known:
+    elif not program.is_known or (pays and _may_begin(compiled)):
         waits = program.a_run > program.compiling or any(program.text.calls)  # else compiled one by one
         program.is_ready = compiled.is_ready(arguments, begins=pays, waits=waits)
         program.is_known = True
     return program.is_ready
+
+
+def _may_begin(compiled: JitFunction) -> bool:
+    """Whether a thread may compile the program: one at a time, which is there the sooner."""
+    may = STATE.compiling in (None, compiled) or not STATE.compiling.is_compiling
+    if may:
+        STATE.compiling = compiled
+    return may
 
 
 def _run_parts(program: Program, arguments: tuple[object, ...], work: int, spent: Spent) -> Any:

@@ -41,6 +41,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     monkeypatch.setattr(programs, "_COMPILING_STATEMENT", 0.0)
     monkeypatch.setattr(programs, "_ELEMENT", 0.0)
     monkeypatch.setattr(programs.Program, "a_run", 0.0)
+    monkeypatch.setattr(STATE, "compiling", None)
     with compiling("cpu", 0):
         yield gate
         gate.set()
@@ -67,6 +68,28 @@ def test_numpy_runs_what_a_thread_compiles(gate: threading.Event) -> None:
         threading.Event().wait(0.01)
     assert program.is_ready
     assert "by NumPy" not in appyc.explain()
+
+
+def test_one_program_is_compiled_at_a_time(gate: threading.Event) -> None:
+    def run(k: int) -> None:
+        x = np.array(numpy.arange(9.0))
+        for _ in range(k):
+            x = x * 2.0 + 1.0
+        x.tolist()
+
+    started = threading.active_count()
+    for _ in range(5):
+        for k in (1, 2, 3):
+            run(k)
+    assert threading.active_count() == started + 1
+    gate.set()
+    for _ in range(2000):
+        for k in (1, 2, 3):
+            run(k)
+        if all(program.is_ready for program in STATE.programs.values()):
+            break
+        threading.Event().wait(0.01)
+    assert [program.is_ready for program in STATE.programs.values()] == [True] * 3
 
 
 def test_what_is_in_the_cache_runs_at_once(gate: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:

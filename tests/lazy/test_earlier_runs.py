@@ -27,6 +27,7 @@ def run_three_times() -> Program:
     """The program of a recorded operation, after three runs."""
     flush()
     STATE.programs.clear()
+    STATE.compiling = None  # of an earlier test
     x = np.array(numpy.arange(50.0))
     for _ in range(3):
         x = np.sqrt(x * 3.0 + 1.0)
