@@ -132,7 +132,7 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(value, tuple):
             items = [there(v, known) for v in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if not isinstance(value, np.ndarray) or value.dtype.names:  # of which CuPy has none
+        if not isinstance(value, np.ndarray):
             return value
         base = _owner(value)
         if not base.size:

@@ -30,6 +30,8 @@ from appyc.analysis.accesses.accesses import (
     FunctionAccesses,
 )
 from appyc.analysis.accesses.held_lengths import lengths_held
+from appyc.analysis.accesses.loop_ranges import values_between
+from appyc.analysis.accesses.view_regions import region_of
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.joined_states import joined
@@ -38,12 +40,10 @@ from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
-from appyc.ir.affine import operands
 from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import has_own, never_completes
 from appyc.ir.invariance import arrays_made
 from appyc.ir.names import ordered
-from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, contains, scalars_written, statements
 
 
@@ -122,8 +122,6 @@ class AccessCollector:
                 for arg in expr.args:
                     self.expression(arg, domain)
             case ir.View():
-                for number in expr.numbers:
-                    self.expression(number, domain)
                 self._passed(expr, domain)
             case ir.Apart() | ir.Ascending():
                 pass  # what it reads is not written in the loop that it is about, and no pass follows
@@ -131,12 +129,12 @@ class AccessCollector:
                 raise AssertionError("tensors are expanded before accesses are asked for")
             case ir.Logical():
                 self.expression(expr.lhs, domain)
-                if _has_load(expr.rhs):
+                if contains(expr.rhs, ir.Load):
                     truth = self._truth(expr.lhs)
                     self._under(truth if expr.op == "and" else truth.negated(), expr.rhs, domain)
             case ir.Select():
                 self.expression(expr.cond, domain)
-                if _has_load(expr.then) or _has_load(expr.orelse):
+                if contains((expr.then, expr.orelse), ir.Load):
                     truth = self._truth(expr.cond)
                     self._under(truth, expr.then, domain)
                     self._under(truth.negated(), expr.orelse, domain)
@@ -156,14 +154,15 @@ class AccessCollector:
         return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
 
     def _among(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
-        return self.sets.bounded(lambda: self._narrowed(domain, holds), None)
+        """The intersection of a domain with a condition; None where it has too many disjuncts, or takes too long."""
 
-    def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
-        """The intersection of a domain with a condition; None where it has too many disjuncts."""
-        narrowed = domain.intersect(holds)
-        if narrowed.n_basic_set() > MAX_DISJUNCTS:
-            narrowed = narrowed.coalesce()
-        return narrowed if narrowed.n_basic_set() <= MAX_DISJUNCTS else None
+        def narrowed() -> isl.Set | None:
+            both = domain.intersect(holds)
+            if both.n_basic_set() > MAX_DISJUNCTS:
+                both = both.coalesce()
+            return both if both.n_basic_set() <= MAX_DISJUNCTS else None
+
+        return self.sets.bounded(narrowed, None)
 
     def _value(self, expr: ir.Expr) -> isl.PwAff:
         return self.affine.value(expr, self.state, self.depth)
@@ -282,32 +281,21 @@ class AccessCollector:
             known = Value(self.affine.version(), self.affine.depth_of(pieces), pieces)
             self.state.extents[stmt.array, axis] = known
         if stmt.kept is not None:
-            self._resize(stmt, domain)
+            own = self.state.allocated.get(stmt.array)
+            self._anywhere(stmt, RESIZE, domain, (self._somewhere(stmt.array),), own)
             return
         self.state.allocated[stmt.array] = self.depth
-
-    def _resize(self, stmt: ir.Alloc, domain: isl.Set) -> None:
-        """Records that an array is resized, as an access to any of its elements."""
-        own = self.state.allocated.get(stmt.array)
-        self._anywhere(stmt, RESIZE, domain, (self._somewhere(stmt.array),), own)
 
     def _passed(self, view: ir.View, domain: isl.Set) -> None:
         """Records that a call is given an array, as an access to any element of the view. One that the call may resize
         is taken to be shared by all iterations."""
-        index: list[isl.PwAff] = []
-        zero, one = (ir.Const(value, DType.INT64, loc=view.loc) for value in (0, 1))
-        rank = view.array.array.ndim
-        for axis in range(rank):
-            along = view.steps[axis::rank]
-            moving = [n for n, step in enumerate(along) if step != zero]
-            where = self._somewhere(view.array) if moving or not view.shape else self._value(view.first[axis])
-            if len(moving) == 1 and along[moving[0]] == one:
-                first, length = self._value(view.first[axis]), self._value(view.shape[moving[0]])
-                inside = first.le_set(where).intersect(where.lt_set(first.add(length)))
-                domain = self._among(domain, inside) or domain
-            index.append(where)
+        for number in view.numbers:
+            self.expression(number, domain)
+        index, inside = region_of(view, self._value, lambda: self._somewhere(view.array))
+        for part in inside:
+            domain = self._among(domain, part) or domain
         own = None if view.resized else self.state.allocated.get(view.array)
-        self._anywhere(view, PASS if view.written else "read", domain, tuple(index), own)
+        self._anywhere(view, PASS if view.written else "read", domain, index, own)
         if view.resized:
             self.state.extents[view.array, 0] = self.affine.unknown(self.depth)
 
@@ -317,18 +305,24 @@ class AccessCollector:
         return self.affine.named(Name(array.name, anywhere.depth), f"{array}@{anywhere.version}")
 
     def _anywhere(
-        self,
-        node: ir.Alloc | ir.View,
-        op: str,
-        domain: isl.Set,
-        index: tuple[isl.PwAff, ...],
-        own: int | None,
+        self, node: ir.Alloc | ir.View, op: str, domain: isl.Set, index: Sequence[isl.PwAff], own: int | None
     ) -> None:
-        array = node.array
-        if array not in self.skip:
-            extents = tuple(self.affine.extent(array, axis, self.state) for axis in range(len(index)))
+        if node.array not in self.skip:
+            extents = tuple(self.affine.extent(node.array, n, self.state) for n in range(len(index)))
             self.found.accesses.append(
-                Access(array, op, False, False, node.loc, self.loops, domain, index, extents, True, own)
+                Access(
+                    node.array,
+                    op,
+                    False,
+                    False,
+                    node.loc,
+                    self.loops,
+                    domain,
+                    tuple(index),
+                    extents,
+                    True,
+                    own,
+                )
             )
 
     def _if(self, stmt: ir.If, domain: isl.Set) -> Truth:
@@ -372,33 +366,13 @@ class AccessCollector:
             reach=self.affine.reach(lo, hi),
         )
         var = self.affine.named(name, key)
-        one = self.sets.constant(1)
-        low, high = (lo, hi.sub(one)) if loop.step > 0 else (hi.add(one), lo)
-        lows, highs = self.sets.all_of(low, above=False), self.sets.all_of(high, above=True)
-        first, last = ((loop.lo, 0), (loop.hi, -1)) if loop.step > 0 else ((loop.hi, 1), (loop.lo, 0))
-        self.found.limits[loop.var] = self._limits(lows, *first, "max"), self._limits(highs, *last, "min")
-        inside = self.sets.everything
-        for least in lows:
-            inside = inside.intersect(least.le_set(var))
-        for greatest in highs:
-            inside = inside.intersect(var.le_set(greatest))
-        if abs(loop.step) > 1:
-            passed = self.sets.modulo(var.sub(lo), abs(loop.step))
-            inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
+        self.found.limits[loop.var], inside = values_between(loop, lo, hi, var, self.sets, self._value)
         self.found.ranges[loop.var] = inside
         cut = has_own(loop.body, ir.Break)
         self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
         self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
         if loop.condition is not None:
             self.expression(loop.condition, domain)
-
-    def _limits(self, values: list[isl.PwAff], end: ir.Expr, added: int, op: str) -> list[isl.PwAff]:
-        """The values that bound a loop's variable on one side. Of a single one that has cases, they are the operands
-        of the `min` or `max` that it is, plus a constant."""
-        parts = operands(end, op)
-        if len(parts) == 1 or len(values) > 1 or values[0].n_piece() == 1:
-            return values
-        return [self._value(part).add(self.sets.constant(added)) for part in parts]
 
     def _while(self, loop: ir.While, domain: isl.Set) -> None:
         outer = self.loops
@@ -420,10 +394,6 @@ class AccessCollector:
         self.doubts -= doubts
         self.loops = outer
         self._forget(loop, self.depth, self.values.behind)
-
-
-def _has_load(expr: ir.Expr) -> bool:
-    return contains(expr, ir.Load)
 
 
 def _ends_on_some_paths(branch: tuple[ir.Stmt, ...]) -> bool:

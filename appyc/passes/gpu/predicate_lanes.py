@@ -195,10 +195,8 @@ class KernelLowering(ExpressionLowering):
         inner, test, first = where, cast(ir.Expr, running), cond
         if where.lanes and (where.narrow or self.is_varying(cond)):
             self.varying.add(live)
-            inner, test = (
-                replace(where, mask=running, narrow=True, busy=True),
-                ir.AnyLane(running, loc=s.loc),
-            )
+            inner = replace(where, mask=running, narrow=True, busy=True)
+            test = ir.AnyLane(running, loc=s.loc)
             first = where.at(cond)
         out.append(ir.Assign(live, first, loc=s.loc))
         body = self.block(s.body, inner)
