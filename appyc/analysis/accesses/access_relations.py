@@ -281,8 +281,7 @@ class AccessCollector:
             known = Value(self.affine.version(), self.affine.depth_of(pieces), pieces)
             self.state.extents[stmt.array, axis] = known
         if stmt.kept is not None:
-            own = self.state.allocated.get(stmt.array)
-            self._anywhere(stmt, RESIZE, domain, (self._somewhere(stmt.array),), own)
+            self._anywhere(stmt, RESIZE, domain, [self._somewhere(stmt.array)])
             return
         self.state.allocated[stmt.array] = self.depth
 
@@ -294,8 +293,7 @@ class AccessCollector:
         index, inside = region_of(view, self._value, lambda: self._somewhere(view.array))
         for part in inside:
             domain = self._among(domain, part) or domain
-        own = None if view.resized else self.state.allocated.get(view.array)
-        self._anywhere(view, PASS if view.written else "read", domain, index, own)
+        self._anywhere(view, PASS if view.written else "read", domain, index)
         if view.resized:
             self.state.extents[view.array, 0] = self.affine.unknown(self.depth)
 
@@ -305,23 +303,15 @@ class AccessCollector:
         return self.affine.named(Name(array.name, anywhere.depth), f"{array}@{anywhere.version}")
 
     def _anywhere(
-        self, node: ir.Alloc | ir.View, op: str, domain: isl.Set, index: Sequence[isl.PwAff], own: int | None
+        self, node: ir.Alloc | ir.View, op: str, domain: isl.Set, index: Sequence[isl.PwAff]
     ) -> None:
-        if node.array not in self.skip:
-            extents = tuple(self.affine.extent(node.array, n, self.state) for n in range(len(index)))
+        array = node.array
+        own = None if isinstance(node, ir.View) and node.resized else self.state.allocated.get(array)
+        if array not in self.skip:
+            extents = tuple(self.affine.extent(array, n, self.state) for n in range(len(index)))
             self.found.accesses.append(
                 Access(
-                    node.array,
-                    op,
-                    False,
-                    False,
-                    node.loc,
-                    self.loops,
-                    domain,
-                    tuple(index),
-                    extents,
-                    True,
-                    own,
+                    array, op, False, False, node.loc, self.loops, domain, tuple(index), extents, True, own
                 )
             )
 
