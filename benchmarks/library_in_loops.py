@@ -46,6 +46,26 @@ def nearest(points, k):
     return out
 
 
+def rank_correlations(a):
+    ranks = np.zeros(a.shape)
+    for i in range(len(a)):
+        order = np.argsort(a[i])
+        for k in range(a.shape[1]):
+            ranks[i, order[k]] = k
+    out = np.zeros((len(a), len(a)))
+    for i in range(len(a)):
+        for j in range(len(a)):
+            out[i, j] = np.mean(ranks[i] * ranks[j])
+    return out
+
+
+def empirical_distances(a, b):
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        out[i] = np.mean(np.abs(np.sort(a[i]) - np.sort(b[i])))
+    return out
+
+
 def slopes(y):
     out = np.zeros(len(y))
     for i in range(len(y)):
@@ -96,6 +116,8 @@ PROGRAMS = (
     Program(rolling_spread, lambda: (R.random(1000), 21)),
     Program(trimmed_means, lambda: (R.random(2000), 21)),
     Program(nearest, lambda: (R.random((60, 3)), 5)),
+    Program(rank_correlations, lambda: (R.random((20, 3000)),)),
+    Program(empirical_distances, lambda: (R.random((50, 2000)), R.random((50, 2000)))),
     Program(slopes, lambda: (R.random((200, 12)),)),
     Program(planes, lambda: (_TALL, R.random((300, 6)))),
     Program(triangles, lambda: (_TALL,)),
