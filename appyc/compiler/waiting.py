@@ -164,9 +164,7 @@ class _Yielding:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._threads -= 1
-            if (
-                self._threads == 0 and sys.getswitchinterval() <= SWITCH_SECONDS
-            ):  # else the program has set another
+            if self._threads == 0 and sys.getswitchinterval() <= SWITCH_SECONDS:  # else the program set it
                 sys.setswitchinterval(self._usual)
 
 
