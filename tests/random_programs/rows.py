@@ -94,6 +94,9 @@ class Rows(Statements):
         target = f"{name}[{cut}]"
         if self.chance(6) and len(array.lengths) == 1 and kinds in "if":
             return self.put(f"{name}[{name} > {self.leaf(kinds).text}] = {self.pick('0123')}")
+        if self.chance(6) and len(array.lengths) == 1 and kinds in "if":
+            ways = [".sort()", "[1:].sort()", "[::-1].sort()", f"[:] = np.sort({name}[:])"]
+            return self.put(name + self.pick([*ways, f"[:] = {name}[np.argsort({name}, kind='stable')]"]))
         sign = self.weighted({"": 6, "+": 3, "-": 1}) if kinds in "if" else ""
         if sign and value.types:
             wide = [
