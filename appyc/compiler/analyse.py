@@ -92,8 +92,13 @@ def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options)
 
 
 @deep_recursion()
-def simplified(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
-    """The lowered and simplified function before analysis, from which all but the usual version start."""
+def simplified(
+    fn: FunctionType, source: Source, wanted: Request, options: Options, *, calls_library: bool = True
+) -> Analysed:
+    """The lowered and simplified function before analysis, from which all but the usual version start.
+
+    calls_library: whether code for a CPU may call a library, as for sorting.
+    """
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
     from appyc.passes.pass_context import PassContext  # noqa: PLC0415
@@ -104,7 +109,10 @@ def simplified(fn: FunctionType, source: Source, wanted: Request, options: Optio
         # A program of one lane on a GPU is slower than the library's; with `exact`, a text may round otherwise.
         is_on_gpu = options.target in ("gpu", "interpret")
         texts_from = math.inf if options.libraries or options.exact else int(is_on_gpu)
-        lowered = lower_function(fn, source, given, typeof_captured, texts_from=texts_from)
+        calls_library = calls_library and texts_from == 0
+        lowered = lower_function(
+            fn, source, given, typeof_captured, texts_from=texts_from, calls_library=calls_library
+        )
     context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:

@@ -89,13 +89,14 @@ def lower_function(
     typeof: Callable[[object, str, Loc], ArgType],
     *,
     texts_from: float = 0,
+    calls_library: bool = True,
 ) -> Lowered:
     """IR for `fn` called with arguments of these types (by parameter name, in order).
 
     typeof: how to type a value found in a closure, a global or an attribute. texts_from: see `Environment`.
-    Raises CompileError for what cannot be compiled.
+    calls_library: see `Known`. Raises CompileError for what cannot be compiled.
     """
-    facts, known = Facts(), Known()
+    facts, known = Facts(), Known(calls_library=calls_library)
     types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
     source = replace(source, facts={})  # some are about globals, which change between calls
     texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)

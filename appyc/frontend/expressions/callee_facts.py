@@ -29,8 +29,9 @@ class Known:
     of their callers. fields: the types of the objects' fields that are assigned. numpy_lists: where lists that
     nested functions use are made, which get numbers of NumPy's. resized: the parameters of callees that are lists
     whose lengths these change. items: what callees put into lists of functions that are inlined or called
-    themselves, by function and name: as in `Facts.lists`."""
+    themselves, by function and name: as in `Facts.lists`. calls_library: texts that a library has in C call it."""
 
+    calls_library: bool = True
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
     written: dict[Hashable, frozenset[int]] = field(default_factory=dict)

@@ -157,7 +157,7 @@ def _is_for_library(scope: Scope, arguments: Mapping[str, Value]) -> bool:
     assert isinstance(count, Number)
     usual = substitute(count.expr, scope.memory.usual)
     is_few = isinstance(usual, Const) and usual.value.real <= FEW
-    return scope.names.environment.texts_from == 0 and not is_few
+    return scope.callees.known.calls_library and not is_few
 
 
 def _rest(scope: Scope, fn: FunctionType, node: ast.Call) -> Source | None:

@@ -99,7 +99,7 @@ def _test_in_loop(scope: Scope, function: object, array: Value, text: Text, loc:
     A loop with a pragma is to be compiled, and in a nest of loops an array of unknown size is likely to be small.
     """
     least = scope.names.environment.texts_from
-    if text.on_cpu and least == 0:
+    if text.on_cpu and scope.callees.known.calls_library:
         return
     count = product(as_tensor(scope, array, loc).extents, loc)
     depth = len(scope.loops) + scope.in_loop
