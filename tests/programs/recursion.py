@@ -506,3 +506,15 @@ def elements_loaded_before_calls(a, n):
     for i in range(n):
         a[1] -= countdown(a, 2)
     return countdown(a[::-1], n) + countdown(a[::-1], n)
+
+
+@PROGRAMS.on(floats(9))
+def filled_by_a_call_before_a_part(a):
+    made = np.zeros(len(a))
+    countdown(made, 2)
+    for i in range(2, len(a) - 1):
+        made[i] = a[i] * 2
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        out[i] = made[i] + a[i]
+    return out

@@ -98,7 +98,6 @@ def _test_in_loop(scope: Scope, function: object, array: Value, text: Text, loc:
 
     A loop with a pragma is to be compiled, and in a nest of loops an array of unknown size is likely to be small.
     """
-    least = scope.names.environment.texts_from
     if text.on_cpu and scope.callees.known.calls_library:
         return
     count = product(as_tensor(scope, array, loc).extents, loc)
@@ -106,6 +105,7 @@ def _test_in_loop(scope: Scope, function: object, array: Value, text: Text, loc:
     asked = any(frame.asked for frame in scope.loops)
     most = text.in_loops if depth or not scope.is_inlined else text.inlined
     is_few = isinstance(count, Const) and int(count.value.real) <= most
+    least = scope.names.environment.texts_from
     in_loops = (depth > 0 or (scope.is_inlined and most > 0)) and (
         asked or most == ANY or leave_large(scope, count, most, loc) or depth != 1
     )

@@ -22,7 +22,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.analysis.patterns.product_terms import is_fixed
-from appyc.ir.array_accesses import is_access_to
+from appyc.ir.array_accesses import touches
 from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Alloc, Compare, Expr, For, If, Stmt, Store, Symbol, Var, While
 from appyc.ir.visit import contains, walk
@@ -34,7 +34,7 @@ def zeros_before(arrays: Collection[Symbol], before: Sequence[Stmt]) -> Alloc | 
     where there is none, or where a statement after it accesses the array."""
     for at, stmt in reversed(list(enumerate(before))):
         if isinstance(stmt, Alloc) and stmt.zero and stmt.array in arrays:
-            return None if any(is_access_to(n, stmt.array) for n in walk(before[at + 1 :])) else stmt
+            return None if any(touches(n, stmt.array) for n in walk(before[at + 1 :])) else stmt
     return None
 
 
@@ -42,7 +42,7 @@ def widen(loop: For, alloc: Alloc, equal: EqualExtents) -> For | None:
     """The nest over all elements of an array; None where it does not fill a part of it."""
     nest = perfect_nest(loop)
     body = nest[-1].body
-    accesses = [n for n in walk(body) if is_access_to(n, alloc.array)]
+    accesses = [n for n in walk(body) if touches(n, alloc.array)]
     store = next((s for s in body if isinstance(s, Store) and s.array == alloc.array), None)
     if store is None or accesses != [store] or store.checked or contains(body, For | While):
         return None
