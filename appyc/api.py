@@ -71,7 +71,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
             target = "auto" if self.options.target == "dask" else self.options.target
             options = replace(self.options, target=target, strict=True, schedule="")
-            plain = simplified(self.py_func, self._text(), wanted, options, calls_library=False)
+            plain = simplified(self.py_func, self._text(), wanted, options, may_call=False)
             known = self._of_chunks[wanted.key] = Chunked(fused(plain), JitFunction, options)
         return known, named
 

@@ -93,11 +93,11 @@ def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options)
 
 @deep_recursion()
 def simplified(
-    fn: FunctionType, source: Source, wanted: Request, options: Options, *, calls_library: bool = True
+    fn: FunctionType, source: Source, wanted: Request, options: Options, *, may_call: bool = True
 ) -> Analysed:
     """The lowered and simplified function before analysis, from which all but the usual version start.
 
-    calls_library: whether code for a CPU may call a library, as for sorting.
+    may_call: whether code for a CPU may call functions that could be inlined.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
@@ -109,10 +109,8 @@ def simplified(
         # A program of one lane on a GPU is slower than the library's; with `exact`, a text may round otherwise.
         is_on_gpu = options.target in ("gpu", "interpret")
         texts_from = math.inf if options.libraries or options.exact else int(is_on_gpu)
-        calls_library = calls_library and texts_from == 0
-        lowered = lower_function(
-            fn, source, given, typeof_captured, texts_from=texts_from, calls_library=calls_library
-        )
+        may_call = may_call and texts_from == 0
+        lowered = lower_function(fn, source, given, typeof_captured, texts_from=texts_from, may_call=may_call)
     context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:

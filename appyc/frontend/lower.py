@@ -41,7 +41,7 @@ from appyc.frontend.expressions import structured_arrays
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
-from appyc.frontend.expressions.left_calls import settled_calls
+from appyc.frontend.expressions.left_calls import settled_callees, settled_calls, tests_of_callee
 from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
 from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.expressions.resized_lists import names_of_lists
@@ -89,14 +89,14 @@ def lower_function(
     typeof: Callable[[object, str, Loc], ArgType],
     *,
     texts_from: float = 0,
-    calls_library: bool = True,
+    may_call: bool = True,
 ) -> Lowered:
     """IR for `fn` called with arguments of these types (by parameter name, in order).
 
     typeof: how to type a value found in a closure, a global or an attribute. texts_from: see `Environment`.
-    calls_library: see `Known`. Raises CompileError for what cannot be compiled.
+    may_call: see `Known`. Raises CompileError for what cannot be compiled.
     """
-    facts, known = Facts(), Known(calls_library=calls_library)
+    facts, known = Facts(), Known(may_call=may_call)
     types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
     source = replace(source, facts={})  # some are about globals, which change between calls
     texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)
@@ -127,7 +127,8 @@ def lower_function(
             known.called -= LIST_LOOPS
             known.inlines_all = True
         elif callees.is_done():
-            return replace(lowered, function=_named(with_callees(lowered.function, callees), scope))
+            whole = settled_callees(with_callees(lowered.function, callees))
+            return replace(lowered, function=_named(whole, scope))
     if known.called:
         loc = Loc(source.file, source.first_line)
         raise UnsupportedError("the types that a recursive function returns do not settle", loc,
@@ -334,7 +335,7 @@ def lower_callee(
         scope.fixed = caller.fixed | (params or frozenset())
         scope.tests = caller.tests if is_inlined else []
         scope.requests = caller.requests.inside() if is_inlined and caller.requests is not None else None
-        scope.in_loop = not is_inlined or caller.in_loop or bool(caller.loops)
+        scope.in_loop = is_inlined and (caller.in_loop or bool(caller.loops))
         try:
             scope.start_flags(loc)
             for name, argument in arguments.items():
@@ -373,6 +374,7 @@ def lower_callee(
             *starts,
             *_unsure(scope, loc),
             *scope.first,
+            *([] if is_inlined else tests_of_callee(scope)),
             *without_elements(scope, loc),
             *scope.block,
         )

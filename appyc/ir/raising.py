@@ -74,6 +74,11 @@ def raising_where_left(node: N) -> N:
     return rewrite(node, rule)
 
 
+def is_settled(fail: ir.Fail) -> bool:
+    """Whether there is another thing to do, raise or go on, where a call cannot be left to Python."""
+    return fail.error != LeftToPython.__name__ or fail.message in _RAISED or fail.message in DISPENSABLE
+
+
 def never_left(fn: ir.Function) -> ir.Function:
     """The function without dispensable guards, and with exceptions for others that are about a number."""
 

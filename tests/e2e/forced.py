@@ -19,6 +19,7 @@ from appyc.passes.fuse.tiled_chains import Chain
 CONSTANTS: dict[str, dict[str, Any]] = {
     "c_gen.lanes.multiple_accumulators": {"SHORT": 2},
     "c_gen.loops.c_loops": {"ENOUGH": 1, "ENOUGH_IN_STACK": 1},
+    "frontend.expressions.callee_facts": {"LARGE": 1, "MOST_INLINED": 0},
     "passes.checks.check_in_blocks": {"BLOCK": 4, "LONG_BLOCK": 3, "FEW": 0},
     "passes.fuse.shifted_fusion": {"ROWS": {1: 4, 2: 2, 3: 2}, "MOST_PEELED": 1},
     "passes.gpu.expand_allocations": {"ROOM": 256},
@@ -55,7 +56,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 @contextmanager
 def forced_decisions() -> Iterator[None]:
     """In it, programs are compiled so. Only of use where nothing has been compiled before."""
-    for room in ("passes", "c_gen", "analysis", "triton_gen", "runtime"):
+    for room in ("frontend", "passes", "c_gen", "analysis", "triton_gen", "runtime"):
         package = importlib.import_module(f"appyc.{room}")
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(info.name)

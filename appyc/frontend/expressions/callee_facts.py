@@ -16,8 +16,34 @@ from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Call, Callee, ForAll, Function, Node, Reduce, Symbol, Var, View
 from appyc.ir.visit import arrays_written, rewrite, symbols_of, walk
 
+MOST_INLINED = 8_000
+"""The most symbols of a function's bodies that are inlined, in all rounds, where it is large and has several calls."""
+
+LARGE = 150
+"""The symbols of a body from which a call costs little beside it."""
+
 Shape: TypeAlias = Any
 """The type of a callee's result: a NumberType, the number of an array parameter, or a value whose parts are such."""
+
+
+@dataclass
+class Inlining:
+    """Which functions are too large to be inlined at each of their calls. symbols: what the bodies that were inlined
+    have made, by function, in all rounds; sites: the calls. outlined: the functions that are called. refused: those
+    that can only be inlined."""
+
+    symbols: dict[object, int] = field(default_factory=dict)
+    sites: dict[object, set[Loc]] = field(default_factory=dict)
+    outlined: set[object] = field(default_factory=set)
+    refused: set[object] = field(default_factory=set)
+
+    def is_too_much(self, key: object, loc: Loc, symbols: int) -> bool:
+        """Notes a body that was inlined at a call, with what it has made. Whether the function is to be called."""
+        if symbols < LARGE or key in self.refused:
+            return False
+        self.symbols[key] = self.symbols.get(key, 0) + symbols
+        self.sites.setdefault(key, set()).add(loc)
+        return self.symbols[key] > MOST_INLINED and len(self.sites[key]) > 1
 
 
 @dataclass
@@ -29,9 +55,10 @@ class Known:
     of their callers. fields: the types of the objects' fields that are assigned. numpy_lists: where lists that
     nested functions use are made, which get numbers of NumPy's. resized: the parameters of callees that are lists
     whose lengths these change. items: what callees put into lists of functions that are inlined or called
-    themselves, by function and name: as in `Facts.lists`. calls_library: texts that a library has in C call it."""
+    themselves, by function and name: as in `Facts.lists`. may_call: whether functions are called that need not be:
+    texts that a library has in C, and large ones (`inlining`)."""
 
-    calls_library: bool = True
+    may_call: bool = True
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
     written: dict[Hashable, frozenset[int]] = field(default_factory=dict)
@@ -44,6 +71,7 @@ class Known:
     items: dict[tuple[object, str], tuple[TupleValue | None, tuple[NumberType, ...]]] = field(
         default_factory=dict
     )
+    inlining: Inlining = field(default_factory=Inlining)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""
@@ -57,13 +85,14 @@ class Known:
 @dataclass
 class Made:
     """A callee in this round. function: None until it has been lowered. stored: the enclosing functions' arrays
-    that it stores into. library: as in `Callee`."""
+    that it stores into. mixed: the results that are Python's own on some paths. library: as in `Callee`."""
 
     name: str
     key: Hashable
     library: str = ""
     function: Function | None = None
     stored: frozenset[Symbol] = frozenset()
+    mixed: frozenset[int] = frozenset()
 
 
 @dataclass

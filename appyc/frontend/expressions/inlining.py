@@ -2,7 +2,8 @@
 
 So are the library's loops over lists in a function that has more than MAX_LIST_LOOPS of them: dicts and heaps in many
 statements. Such a function is compiled in reasonable time, and no loop that makes a list longer runs in parallel.
-So are texts that a library has in C (`library/table.py`).
+So are texts that a library has in C (`library/table.py`), and, where code for a CPU may call, large functions with
+several calls, of which the inlined bodies would be too much (`Inlining`).
 """
 
 from __future__ import annotations
@@ -148,7 +149,27 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
             raise Recursive
     if key in callees.known.called or (key in LIBRARY and _is_for_library(scope, arguments)):
         return lower_recursive(scope, called, arguments, loc)
-    return scope.lowering.inline(scope, called, arguments, loc)
+    if isinstance(called.source, LibraryText) or not callees.known.may_call:
+        return scope.lowering.inline(scope, called, arguments, loc)
+    return _within_bounds(scope, called, arguments, loc)
+
+
+def _within_bounds(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) -> Value:
+    """The value of a call of the program's own function: inlined, unless bodies of it are too much already."""
+    inlining, key = scope.callees.known.inlining, called.key
+    if key in inlining.outlined:
+        try:
+            return lower_recursive(scope, called, arguments, loc)
+        except CompileError:  # a callee takes and returns less than what is inlined
+            inlining.outlined.discard(key)
+            inlining.refused.add(key)
+            raise Recursive from None
+    before = scope.supply.number
+    value = scope.lowering.inline(scope, called, arguments, loc)
+    if inlining.is_too_much(key, loc, scope.supply.number - before):
+        inlining.outlined.add(key)
+        raise Recursive
+    return value
 
 
 def _is_for_library(scope: Scope, arguments: Mapping[str, Value]) -> bool:
@@ -157,7 +178,7 @@ def _is_for_library(scope: Scope, arguments: Mapping[str, Value]) -> bool:
     assert isinstance(count, Number)
     usual = substitute(count.expr, scope.memory.usual)
     is_few = isinstance(usual, Const) and usual.value.real <= FEW
-    return scope.callees.known.calls_library and not is_few
+    return scope.callees.known.may_call and not is_few
 
 
 def _rest(scope: Scope, fn: FunctionType, node: ast.Call) -> Source | None:

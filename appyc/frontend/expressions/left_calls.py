@@ -105,6 +105,24 @@ def settled_calls(body: tuple[ir.Stmt, ...], given: frozenset[ir.Symbol]) -> tup
     return _settled(body, frozenset(s for s in given if not (s.is_array and s.array.is_list)), set())
 
 
+def tests_of_callee(scope: Scope) -> list[ir.Stmt]:
+    """The tests of a callee's arguments, which it makes itself; but it takes arrays of any size."""
+    return [
+        test
+        for test in scope.tests
+        if not any(isinstance(n, ir.Fail) and n.message == LARGE for n in walk(test))
+    ]
+
+
+def settled_callees(fn: ir.Function) -> ir.Function:
+    """The function, whose callees leave the call to Python only if it stores into none of its arrays but lists."""
+    given = {s for s in fn.params if s.is_array and not s.array.is_list}
+    if not arrays_written(fn.body) & given:
+        return fn
+    callees = (replace(callee, function=raising.never_left(callee.function)) for callee in fn.callees)
+    return replace(fn, callees=tuple(callees))
+
+
 def _settled(
     body: tuple[ir.Stmt, ...], given: frozenset[ir.Symbol], stored: set[ir.Symbol]
 ) -> tuple[ir.Stmt, ...]:

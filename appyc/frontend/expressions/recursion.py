@@ -1,4 +1,4 @@
-"""Functions that are called, not inlined: recursive ones, and some of the library (`inlining.py`). Each is
+"""Functions that are called, not inlined: recursive ones, large ones, and some of the library (`inlining.py`). Each is
 specialised to one IR callee per combination of argument types.
 
     def fib(n):                                  def fib(n):
@@ -51,7 +51,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir import nodes as ir
 from appyc.ir.names import of_function, unused
-from appyc.ir.raising import raising_where_left
+from appyc.ir.raising import DIVISION, is_settled
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, walk
 from appyc.library.table import LIBRARY
@@ -125,7 +125,10 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
         load_sizes(scope, slots, sizes, loc)
     more = (scope.temp(made.name, ir.Load(array, start, checked=False, loc=loc)) for array in arrays)
     returned = [ir.Var(target, loc=loc), *more]
-    values = iter([Number(v, t.python, t.either) for v, t in zip(returned, numbers, strict=False)])
+    values = (
+        Number(v, t.python, t.either, mixed=k in made.mixed)
+        for k, (v, t) in enumerate(zip(returned, numbers, strict=False))
+    )
     return _built(result, values, flat.leaves)
 
 
@@ -313,11 +316,11 @@ def _make(
     lists = {name: value for name, value in values.items() if isinstance(value, ListSlots)}
     own_names = names_of_lists(scope, arguments)
     statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), own_names, loc)
-    statements = tuple(map(raising_where_left, statements))  # no recursive function leaves a call to Python
-    _refuse(statements)
+    _refuse(statements, is_large=called.key in scope.callees.known.inlining.outlined)
     statements = with_sizes(scope, called.key, lists, params, statements, loc)
     shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
     numbers = numbers_of(value)
+    made.mixed = frozenset(number for number, value in enumerate(numbers) if value.mixed)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][
         1:
     ]
@@ -344,15 +347,19 @@ def _make(
         )
 
 
-def _refuse(statements: Sequence[ir.Stmt]) -> None:
+def _refuse(statements: Sequence[ir.Stmt], *, is_large: bool) -> None:
+    """Raises UnsupportedError for what a callee does not do. is_large: it need not be called, and only inlined code
+    has guards in front of all stores."""
     for node in walk(statements):
         asked = node.clauses if isinstance(node, ir.For) else None
         if asked is not None and asked.request in ("parallel", "simd"):
             raise UnsupportedError("a loop inside a recursive function cannot run in parallel", node.loc,
                                    "leave the pragma out")  # fmt: skip
-        if isinstance(node, ir.Fail) and node.error == "LeftToPython":
+        if isinstance(node, ir.Fail) and not is_settled(node):
             raise UnsupportedError("types change in a loop of a recursive function", node.loc,
                                    "start with numbers of the types that follow")  # fmt: skip
+        if is_large and isinstance(node, ir.Fail) and node.message == DIVISION:
+            raise UnsupportedError("a callee does not divide what may be Python's own number", node.loc)
 
 
 def _shape(value: Value, params: Sequence[ir.Symbol], name: str, loc: Loc) -> Shape:

@@ -98,10 +98,11 @@ def _test_in_loop(scope: Scope, function: object, array: Value, text: Text, loc:
 
     A loop with a pragma is to be compiled, and in a nest of loops an array of unknown size is likely to be small.
     """
-    if text.on_cpu and scope.callees.known.calls_library:
+    if text.on_cpu and scope.callees.known.may_call:
         return
     count = product(as_tensor(scope, array, loc).extents, loc)
-    depth = len(scope.loops) + scope.in_loop
+    is_callee = scope.calls[0] is None
+    depth = len(scope.loops) + (scope.in_loop or is_callee)
     asked = any(frame.asked for frame in scope.loops)
     most = text.in_loops if depth or not scope.is_inlined else text.inlined
     is_few = isinstance(count, Const) and int(count.value.real) <= most
