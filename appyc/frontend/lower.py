@@ -230,7 +230,7 @@ def _lower_call_of_itself(
     given = {name: scope.read(name, loc) for name in arguments}
     called = Called(fn.__name__, fn.__code__, scope.source, scope.names)
     with suppress(NoValue):  # the next round has the result's type
-        returns.keep(scope, lower_recursive(scope, called, given, loc), loc)
+        returns.keep(scope, returns.stored(scope, lower_recursive(scope, called, given, loc), loc), loc)
     scope.live = False
 
 

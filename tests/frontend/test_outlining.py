@@ -19,8 +19,8 @@ from tests.lowering import lowered
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Functions of few statements are large, and few bodies are too much."""
-    monkeypatch.setattr(callee_facts, "LARGE", 4)
-    monkeypatch.setattr(callee_facts, "MOST_INLINED", 12)
+    monkeypatch.setattr(callee_facts, "LARGE", 3)
+    monkeypatch.setattr(callee_facts, "MOST_INLINED", 9)
 
 
 def loss(x, scale):
@@ -64,7 +64,10 @@ def smoothed(x, k):
 
 
 def smoothed_often(x):
-    return smoothed(smoothed(smoothed(x, 1), 2), 3)
+    y = smoothed(smoothed(smoothed(x, 1), 2), 3)
+    for k in range(3):
+        y += smoothed(x, k)
+    return y
 
 
 def rows_in_parallel(a):
@@ -106,8 +109,8 @@ PROGRAMS: tuple[tuple[Callable[..., Any], tuple[Any, ...], int], ...] = (
     (least_of_several, (np.linspace(-1, 2, 7),), 1),
     (ends_of_parts, (np.linspace(-1, 2, 7) ** 2, 3), 1),
     (rows_in_parallel, (np.linspace(-1, 2, 12).reshape(4, 3),), 1),
-    (smoothed_often, (np.linspace(-1, 2, 7),), 0),  # a new array is no callee's result
-    (marked_often, (np.linspace(0, 1, 5), np.linspace(1, 2, 5)), 0),  # nor has a callee parallel loops
+    (smoothed_often, (np.linspace(-1, 2, 7),), 1),
+    (marked_often, (np.linspace(0, 1, 5), np.linspace(1, 2, 5)), 0),  # a callee has no parallel loops
 )
 
 

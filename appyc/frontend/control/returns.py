@@ -49,7 +49,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: stores the values in the function's result variables, and ends this path."""
-    out = _stored(scope, _lowered(scope, value), loc) if value is not None else vals.Opaque(None)
+    out = stored(scope, _lowered(scope, value), loc) if value is not None else vals.Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -83,17 +83,17 @@ def _is_made_here(scope: Scope, node: ast.expr) -> bool:
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 
 
-def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
+def stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
     match value:
         case vals.ArrayRef() if vals.is_list_itself(value) and value.symbol in scope.memory.made:
-            return _stored(scope, list_value(scope, value, loc), loc)
+            return stored(scope, list_value(scope, value, loc), loc)
         case vals.ArrayRef() if _is_own_table(scope, value):
             return vals.ReturnedContainer("list of lists", vals.TupleValue((value,)))
         case vals.ArrayRef(index=(_, *_)) | vals.Tensor() if vals.is_listed(value) and not scope.is_inlined:
             raise UnsupportedError("a part of a list cannot be returned", loc, "return np.array of it")
         case vals.ArrayRef(index=(_, *_)) if not scope.is_inlined:
-            return _stored(scope, as_tensor(scope, value, loc), loc)
+            return stored(scope, as_tensor(scope, value, loc), loc)
         case vals.Tensor(element=Load(array=array), view=True) if (
             array.array.container is Container.ARRAYS and not scope.is_inlined
         ):
@@ -129,7 +129,7 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case vals.Records() if scope.is_inlined:
             return value
         case vals.Records() if value.rows.ndim:
-            return structured_arrays.returned(scope, value, loc) or _stored(scope, value.rows, loc)
+            return structured_arrays.returned(scope, value, loc) or stored(scope, value.rows, loc)
         case vals.Records():
             raise UnsupportedError(f"{describe(value)} cannot be returned", loc, "return its fields")
         case vals.ListRows() | vals.TupleRow():
@@ -146,7 +146,7 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
                                        "return nothing: the caller has it")  # fmt: skip
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case _:
-            return with_parts(value, lambda part: _stored(scope, part, loc))
+            return with_parts(value, lambda part: stored(scope, part, loc))
 
 
 def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
@@ -210,11 +210,11 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             raise UnsupportedError(f"this returns {describe(n)}, and another path an int or a float", loc,
                                    "return numbers of one type on every path")  # fmt: skip
         copy_into(scope, slot, n, loc)
-    stored = (
+    with_mixed = (
         replace(slot, mixed=slot.mixed or n.mixed or n.python != slot.python)
         for n, slot in zip(numbers, scope.result.slots, strict=True)
     )
-    scope.result = replace(scope.result, slots=tuple(stored))
+    scope.result = replace(scope.result, slots=tuple(with_mixed))
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
