@@ -26,6 +26,7 @@ from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.parsed_functions import without_matches, without_nonlocals
 from appyc.frontend.desugar.predicated_jumps import Unrolled, with_joined_returns
+from appyc.frontend.desugar.range_names import without_range_names
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.sequences import without_deques
 from appyc.frontend.desugar.tries import without_tries
@@ -54,6 +55,7 @@ def _without_containers(text: str) -> str:
     for rule in (
         without_generator_calls,
         without_generators,
+        without_range_names,
         without_tries,
         without_deques,
         without_hash_tables,
@@ -191,8 +193,9 @@ def test_choices_from_a_range() -> None:
         """) == textwrap.dedent("""\
         def f(x, n):
             s = 0
-            for combinations_one in range(n - 1):
-                for combinations_two in range(combinations_one + 1, n - 1):
+            combinations_iterable.range.stop = n
+            for combinations_one in range(len(range(1, combinations_iterable.range.stop, 1))):
+                for combinations_two in range(combinations_one + 1, len(range(1, combinations_iterable.range.stop, 1))):
                     two = (1 + combinations_one, 1 + combinations_two)
                     s += x[two[0]] * x[two[1]]
             return s""")

@@ -29,8 +29,9 @@ from types import FunctionType
 from typing import Any
 
 from appyc.frontend.desugar.building import assigned, constant, located, negated, read, renamed, template
+from appyc.frontend.desugar.range_names import indexed_range
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
-from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
+from appyc.frontend.desugar.yields import YIELDS, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
@@ -58,15 +59,6 @@ class _Generator:
     tree: ast.FunctionDef
     outer: Mapping[str, object] | None
     is_of_library: bool = False
-
-
-@dataclass(slots=True)
-class _Binding:
-    """The statements that bind a generator's parameters, what its names stand for, and those that stand for ranges."""
-
-    before: list[ast.stmt]
-    names: dict[str, str | ast.expr]
-    ranges: list[OfRange]
 
 
 class Finder:
@@ -158,11 +150,10 @@ class _Loops(Rewriter):
         binding = self._bound(generator, body, given, node)
         if binding is None:
             return None
+        before, names = binding
         for part in walk(*body):
             ast.copy_location(part, call)
-        body = _decided(renamed(body, binding.names))
-        for of_range in binding.ranges:
-            body = [of_range.visit(stmt) for stmt in body]
+        body = _decided(renamed(body, names))
         copies = sum(isinstance(part, YIELDS) for part in walk(*body))
         if copies > 1 and any(self._is_marked(part) for part in walk(*node.body)):
             return None  # a copy of a loop has no pragma
@@ -174,7 +165,6 @@ class _Loops(Rewriter):
                 return None
             node.target, node.iter, node.body, node.orelse = loop.target, loop.iter, loop.body, []
             body = [node]
-        before = binding.before
         if done is not None:
             before = [*before, assigned(done, False)]
             orelse = [ast.If(negated(read(done)), orelse, [])] if orelse else []
@@ -192,59 +182,41 @@ class _Loops(Rewriter):
 
     def _bound(
         self, generator: _Generator, body: list[ast.stmt], given: Mapping[str, ast.expr], node: ast.For
-    ) -> _Binding | None:
-        """The binding of a generator's names to a call's arguments; None where a name has no meaning in the
-        caller."""
+    ) -> tuple[list[ast.stmt], dict[str, str | ast.expr]] | None:
+        """The statements that bind a generator's parameters, and what its names stand for; None where a name has no
+        meaning in the caller."""
         tree = generator.tree
         own = names_assigned(body)
-        out = _Binding([], {name: self.unused(f"{tree.name}_{name}") for name in own}, [])
+        before: list[ast.stmt] = []
+        names: dict[str, str | ast.expr] = {name: self.unused(f"{tree.name}_{name}") for name in own}
         rebound = names_assigned([node.target, *node.body])
         for name, value in given.items():
-            ends = self._ends(value)
+            is_range = isinstance(value, ast.Call) and self.finder.value_of(value.func) is range
             if (
                 generator.is_of_library
-                and ends is None
+                and not is_range
                 and _is_indexed(body, name)
                 and changes_elements(node.body, names_in(value))
             ):
                 return None  # the iterator has kept what the items were
             if name not in own and (_is_fixed(value, rebound) or _is_run_over_first(body, name)):
-                out.names[name] = value
+                names[name] = value
                 continue
-            variable = out.names.setdefault(name, self.unused(f"{tree.name}_{name}"))
+            variable = f"{tree.name}_{name}"
+            variable = indexed_range(variable) if is_range and generator.is_of_library else variable
+            variable = names.setdefault(name, self.unused(variable))
             assert isinstance(variable, str)
-            if name not in own and ends is not None:
-                start, stop = (self._kept(end, rebound, out.before) for end in ends)
-                out.ranges.append(OfRange(variable, start, stop, is_indexed=generator.is_of_library))
-            else:
-                out.before.append(assigned(variable, value))
-        free = names_in(*body) - out.names.keys()
+            before.append(assigned(variable, value))
+        free = names_in(*body) - names.keys()
         if generator.outer is None:
-            return out
+            return before, names
         for name in free:
             outside = generator.outer.get(name, getattr(builtins, name, None))
             if generator.is_of_library and name in generator.outer:
-                out.names[name] = constant(outside)
+                names[name] = constant(outside)
             elif name in self.stored or self.finder.value_of(read(name)) is not outside:
                 return None
-        return out
-
-    def _ends(self, value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-        """The start and stop of a range of step 1; None for other values."""
-        match value:
-            case ast.Call(func=ast.Name() as func, args=[*start, stop], keywords=[]) if (
-                len(start) < 2 and self.finder.value_of(func) is range
-            ):
-                return (start[0] if start else ast.Constant(0)), stop
-            case _:
-                return None
-
-    def _kept(self, value: ast.expr, rebound: frozenset[str], before: list[ast.stmt]) -> ast.expr:
-        if _is_fixed(value, rebound):
-            return value
-        name = self.unused("end")
-        before.append(assigned(name, value))
-        return read(name)
+        return before, names
 
 
 def _is_fixed(value: ast.expr, rebound: frozenset[str]) -> bool:

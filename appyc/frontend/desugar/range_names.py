@@ -7,7 +7,7 @@
     for i in r:                               for i in range(r.start, r.stop, r.step):
 
 A number that is the same constant in all ranges of a name stays a constant. `x in range(n)` is a call, `in_range(x, 0,
-n, 1)`.
+n, 1)`. Only where a rule has put the name there, `r[k]` is `r.start + r.step * k`.
 
 Requires: names that are bound to ranges alone. Does not handle: ranges that are arguments, results or items, and names
 that nested functions have.
@@ -26,6 +26,11 @@ from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import names_in, walk
 from appyc.library.ranges import in_range
+
+
+def indexed_range(name: str) -> str:
+    """A name for a range whose indices are in bounds, and not negative."""
+    return part_of(name, "range")
 
 
 def without_range_names(source: Source, value_of: ValueOf) -> Source:
@@ -101,6 +106,16 @@ class _Ranges(Rewriter):
                 found = located(ast.Call(constant(in_range), [node.left, *ranges[0].args], []), node)
                 return found if isinstance(op, ast.In) else located(negated(found), node)
         return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        match node.value:
+            case ast.Name(id=name) if name in self.ranges and indexed_range("") in name:
+                start, _, step = copy.deepcopy(self.ranges[name].args)
+                ahead = self.visit(node.slice)
+                ahead = ahead if ast.unparse(step) == "1" else ast.BinOp(step, ast.Mult(), ahead)
+                ahead = ahead if ast.unparse(start) == "0" else ast.BinOp(start, ast.Add(), ahead)
+                return located(ahead, node)
+        return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return located(copy.deepcopy(self.ranges[node.id]), node) if node.id in self.ranges else node

@@ -1,4 +1,4 @@
-"""The parts of a loop over a generator: its body at each `yield`, and ranges that are arguments."""
+"""A loop over a generator: its body at each `yield`."""
 
 from __future__ import annotations
 
@@ -16,37 +16,6 @@ YIELDS = (ast.Yield, ast.YieldFrom)
 
 def yields(tree: ast.AST) -> bool:
     return any(isinstance(node, YIELDS) for node in walk(tree))
-
-
-class OfRange(ast.NodeTransformer):
-    """Replaces a name that stands for a range. is_indexed: its indices are not negative."""
-
-    def __init__(self, name: str, start: ast.expr, stop: ast.expr, *, is_indexed: bool) -> None:
-        self.name, self.start, self.stop, self.is_indexed = name, start, stop, is_indexed
-        self.starts_at_0 = isinstance(start, ast.Constant) and start.value == 0
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        if not (self.is_indexed and self._is_it(node.value)):
-            return self.generic_visit(node)
-        at = self.visit(node.slice)
-        return at if self.starts_at_0 else ast.BinOp(copy.deepcopy(self.start), ast.Add(), at)
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        match node:
-            case ast.Call(func=ast.Name(id="len"), args=[inner]) if self._is_it(inner):
-                stop = copy.deepcopy(self.stop)
-                return stop if self.starts_at_0 else ast.BinOp(stop, ast.Sub(), copy.deepcopy(self.start))
-            case _:
-                return self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        if not self._is_it(node):
-            return node
-        ends = [] if self.starts_at_0 else [copy.deepcopy(self.start)]
-        return ast.Call(read("range"), [*ends, copy.deepcopy(self.stop)], [])
-
-    def _is_it(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id == self.name
 
 
 class Yields:
