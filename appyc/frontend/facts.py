@@ -80,8 +80,8 @@ class Facts:
     """Loops that are unrolled, since a tuple of arrays is indexed in them."""
     copies_lists: bool = False
     """Whether lists with names are copied where they are returned, since other paths return others."""
-    joins_returns: bool = False
-    """Whether returns of different arrays must be unified to one (`frontend/desugar/predicated_jumps.py`)."""
+    returned_homes: dict[int, tuple[DType, int]] = field(default_factory=dict)
+    """Arrays of the returned value, by position, that have phi storage: the element type and number of axes."""
 
     def learn(self, known: set[T], *found: T) -> None:
         """Adds to one of the facts. Raises Restart where that is new."""

@@ -30,7 +30,6 @@ from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_list
 from appyc.frontend.desugar.mapped import without_maps, without_strict_zips
 from appyc.frontend.desugar.memo_dicts import without_caches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
-from appyc.frontend.desugar.predicated_jumps import with_joined_returns
 from appyc.frontend.desugar.range_names import without_range_names
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
@@ -143,11 +142,11 @@ def _named(function: Function, scope: Scope) -> Function:
 
 
 def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str] = frozenset()) -> Source:
-    if not isinstance(source, LibraryText):  # which is the same for calls at several locations
-        ranks = facts.array_lists
-        what = f"containers {sorted(ranks.items())}" if ranks else "containers"
-        source = source.remember(what, lambda: _without_containers(source, names, ranks, texts))
-    return with_joined_returns(source) if facts.joins_returns else source
+    if isinstance(source, LibraryText):  # which is the same for calls at several locations
+        return source
+    ranks = facts.array_lists
+    what = f"containers {sorted(ranks.items())}" if ranks else "containers"
+    return source.remember(what, lambda: _without_containers(source, names, ranks, texts))
 
 
 def _without_containers(

@@ -135,6 +135,7 @@ class Scope:
         self.result: Result | None = None
         self.options: dict[tuple[int, ...], list[Symbol]] = {}
         """The arrays that the returns choose among, by item of the returned value."""
+        self.returned_homes: dict[int, vals.ArrayRef] = {}
         self.exchanged: Exchange | None = None
         """The exchange of the loop just lowered, whose rotations the code behind it must be versioned for."""
         self.requests: AxisRequests | None = None
@@ -376,9 +377,14 @@ class Scope:
                     for k, v in enumerate(items)
                 ]
                 return vals.TupleSlots(tuple(slots), None, value.names, value.made_by)
-            case vals.ArrayRef() | vals.Tensor() | vals.Opaque():
-                return value
-            case vals.ListRows() | vals.TupleRow() | vals.Records():
+            case (
+                vals.ArrayRef()
+                | vals.Tensor()
+                | vals.Opaque()
+                | vals.ListRows()
+                | vals.TupleRow()
+                | vals.Records()
+            ):
                 return value
             case vals.DictValue():
                 same = isinstance(old, vals.TupleSlots) and old.keys == value.keys

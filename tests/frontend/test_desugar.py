@@ -25,7 +25,7 @@ from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.parsed_functions import without_matches, without_nonlocals
-from appyc.frontend.desugar.predicated_jumps import Unrolled, with_joined_returns
+from appyc.frontend.desugar.predicated_jumps import Unrolled
 from appyc.frontend.desugar.range_names import without_range_names
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.sequences import without_deques
@@ -903,33 +903,6 @@ def test_jumps_of_unrolled_loops_become_branches() -> None:
                     s += 1
             if not skipped_1_0:
                 s += d
-    """)
-
-
-def _first_large(a, n):  # type: ignore[no-untyped-def]
-    for k in range(n):
-        if a[k] > 2.0:
-            return a * k
-    if n > 3:
-        return a[::-1]
-    raise ValueError("no result")
-
-
-def test_returns_are_joined() -> None:
-    found = with_joined_returns(read_source(capture(_first_large)))
-    assert _shown(*found.ast.body) == _text("""
-        has_returned = False
-        for k in range(n):
-            if a[k] > 2.0:
-                result = a * k
-                has_returned = True
-                break
-        if not has_returned:
-            if n > 3:
-                result = a[::-1]
-            else:
-                raise ValueError('no result')
-        return result
     """)
 
 

@@ -98,13 +98,20 @@ def new_home(scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc) -> Arra
 
 
 def start_late(scope: Scope, loc: Loc) -> None:
-    """Initialises the phi storage of names that only some paths bind to an array, as arrays without elements."""
-    for name, (dtype, ndim) in sorted(scope.facts.late.items()):
-        home = new_home(scope, name, dtype, ndim, loc)
-        scope.memory.late.add(home.symbol)
-        _sized(scope, home, (integer(0, loc),) * ndim, loc)
-        scope.emit(ir.Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))
-        scope.env[name] = home
+    """Initialises the phi storage of names that only some paths bind to an array, and of returned arrays."""
+    for name, kind in sorted(scope.facts.late.items()):
+        scope.env[name] = _without_elements(scope, name, kind, loc)
+    for position, kind in sorted(scope.facts.returned_homes.items()):
+        scope.returned_homes[position] = _without_elements(scope, "result", kind, loc)
+
+
+def _without_elements(scope: Scope, name: str, kind: tuple[DType, int], loc: Loc) -> ArrayRef:
+    """New phi storage, as an array without elements."""
+    home = new_home(scope, name, *kind, loc)
+    scope.memory.late.add(home.symbol)
+    _sized(scope, home, (integer(0, loc),) * home.ndim, loc)
+    scope.emit(ir.Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))
+    return home
 
 
 def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[str, Binding]) -> list[Move]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from itertools import count
+from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
@@ -20,7 +22,7 @@ from appyc.frontend.control.alternative_returns import (
     with_alternatives,
 )
 from appyc.frontend.control.joins import copy_into, end_path
-from appyc.frontend.control.phi_storage import root
+from appyc.frontend.control.phi_storage import Move, copy_in_parallel, note, root
 from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
 from appyc.frontend.expressions import lists, structured_arrays
@@ -28,7 +30,7 @@ from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
 from appyc.frontend.expressions.list_storage import list_of_columns, list_value
-from appyc.frontend.facts import Restart, Result
+from appyc.frontend.facts import Fork, Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
@@ -40,6 +42,8 @@ from appyc.frontend.types.value_parts import numbers_of, parts_of, with_numbers,
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import Container, DType
 
+_Array: TypeAlias = vals.ArrayRef | vals.Tensor | vals.ReturnedView | vals.ReturnedChoice
+
 
 def returns_early(function: ast.FunctionDef) -> bool:
     """Whether a return precedes the function's end, so that a has-returned flag may be needed."""
@@ -49,7 +53,8 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: stores the values in the function's result variables, and ends this path."""
-    out = stored(scope, _lowered(scope, value), loc) if value is not None else vals.Opaque(None)
+    lowered = vals.Opaque(None) if value is None else _lowered(scope, value)
+    out = stored(scope, _at_home(scope, lowered, loc), loc)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -149,6 +154,33 @@ def stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             return with_parts(value, lambda part: stored(scope, part, loc))
 
 
+def _at_home(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
+    """The value with its arrays copied into phi storage where other returns have others."""
+    arrays = [a for a in _arrays_in(value) if isinstance(a, vals.ArrayRef | vals.Tensor)]
+    named: dict[str, vals.Binding] = {f"result_{k}": array for k, array in enumerate(arrays)}
+    fork = Fork({}, len(scope.memory.stores), frozenset(named))
+    positions = count()
+
+    def placed(part: vals.Value) -> vals.Value:
+        if not isinstance(part, vals.ArrayRef | vals.Tensor):
+            return with_parts(part, placed)
+        position = next(positions)
+        home = scope.returned_homes.get(position)
+        if home is None or _kind_of_array(scope, part) != (home.symbol.dtype, home.ndim):
+            return part
+        move = Move(f"result_{position}", home, part)
+        note(scope, move, named, named, fork, loc)
+        copy_in_parallel(scope, [move], loc, first=True)
+        return home
+
+    return placed(value)
+
+
+def _arrays_in(value: vals.Value) -> list[_Array]:
+    """The arrays of a value, in order."""
+    return [value] if isinstance(value, _Array) else [a for v in parts_of(value) for a in _arrays_in(v)]
+
+
 def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
     """Whether the value is a list of equally long lists that the function has made, as its caller gets it."""
     is_whole = vals.is_listed(value) and not value.index and value.ndim == 2
@@ -186,8 +218,8 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             scope.facts.copies_lists = True
             scope.facts.none_results.clear()  # they name the lists that are copied from now on
             raise Restart
-        if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
-            scope.facts.joins_returns = True
+        if new := _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items():
+            scope.facts.returned_homes |= new
             raise Restart
         if not scope.facts.copies_exchanged:  # the paths may be buffer rotations of one path
             scope.facts.copies_exchanged = True
@@ -231,18 +263,31 @@ def _different_arrays(scope: Scope, a: vals.Value, b: vals.Value) -> set[Leaf] |
     return set(found) if all(may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
-def _are_arrays(a: vals.Value, b: vals.Value) -> bool:
-    """Whether two values are arrays of the same number of axes, both numbers or None, or tuples or dicts of such."""
-    match a, b:
-        case vals.TupleValue(), vals.TupleValue():
-            return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
-        case vals.DictValue(), vals.DictValue():
-            return a.keys == b.keys and _are_arrays(a.values, b.values)
-        case (vals.Number(), vals.Number()) | (vals.MaybeNone(), vals.MaybeNone()):
-            return True
-        case _:
-            arrays = (vals.ArrayRef, vals.Tensor, vals.ReturnedView, vals.ReturnedChoice)
-            return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
+def _homes(scope: Scope, a: vals.Value, b: vals.Value) -> dict[int, tuple[DType, int]]:
+    """The types of the arrays, by position, in which two returned values differ that are alike in all else; empty if
+    there is no such difference."""
+    pairs = [*zip(_arrays_in(a), _arrays_in(b), strict=False)]
+    kinds = [(_kind_of_array(scope, x), _kind_of_array(scope, y)) for x, y in pairs]
+    if _shape(_without_arrays(a)) != _shape(_without_arrays(b)) or any(x != y for x, y in kinds):
+        return {}
+    differ = (k for k, (x, y) in enumerate(pairs) if _shape(x) != _shape(y))
+    return {k: kind for k in differ if (kind := kinds[k][0]) is not None}
+
+
+def _kind_of_array(scope: Scope, value: _Array) -> tuple[DType, int] | None:
+    """The element type and number of axes of a returned array; None for a list's."""
+    match value:
+        case vals.ArrayRef() | vals.Tensor():
+            return None if vals.is_listed(value) else (vals.dtype_of(value), value.ndim)
+        case vals.ReturnedView():
+            return value.array.symbol.dtype, value.ndim
+        case vals.ReturnedChoice():
+            options = scope.options.get(value.leaf)
+            return (options[0].dtype, value.ndim) if options else None
+
+
+def _without_arrays(value: vals.Value) -> vals.Value:
+    return vals.Opaque(None) if isinstance(value, _Array) else with_parts(value, _without_arrays)
 
 
 def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
