@@ -186,3 +186,10 @@ def around_a_function(near):
 @_on([[], [1]], 0)
 def outside(rows, k):
     return rows[k][0]
+
+
+@_on(_LATER)
+@_on(_LENGTHS)
+def lengths_in_a_comprehension(rows):
+    lengths = [len(row) for row in rows]
+    return lengths, sum(len(row) for row in rows), max(2 * len(row) for row in rows)

@@ -67,7 +67,7 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
             return None
     here = scope.supply.fresh("at", DType.INT64)
     with may_unroll(scope, source, loc):
-        one = _item(scope, node, first, source.item(ir.Var(here, loc=loc)), here, loc)
+        one = _item(scope, node, first, source, here, loc)
     if one is None:
         return None
     value, holds, checks = one
@@ -235,12 +235,12 @@ def _item(
     scope: Scope,
     node: Comprehension,
     generator: ast.comprehension,
-    value: vals.Value,
+    source: Range,
     here: ir.Symbol,
     loc: Loc,
 ) -> tuple[vals.Value, ir.Expr | None, list[ir.Stmt]] | None:
-    """The comprehension's item for this value of its target, in iteration `here`, the condition under which it exists,
-    and the tests of indices that it makes.
+    """The comprehension's item in iteration `here`, the condition under which it exists, and the tests of indices that
+    it makes.
 
     None where the item needs other statements.
     """
@@ -250,6 +250,7 @@ def _item(
         return None
     own = scope.supply.number
     with own_names(scope, node), scope.collect() as block:
+        value = source.item(ir.Var(here, loc=loc))
         for name, part in _names(scope, generator.target, value):
             scope.locals |= {name}
             scope.env[name] = _binding(scope, name, part, values, loc)
