@@ -157,12 +157,11 @@ def _without_containers(
     source = with_codes(source, texts, names.plain)
     source = without_generator_calls(source, names.plain)
     source = without_range_names(without_generators(source, names.plain), names.plain)
-    source = with_names_for_rebound(source)
+    source = without_strict_zips(with_names_for_rebound(source), names.plain)
     source = without_array_lists(with_split_assignments(source), ranks, names.plain)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
         with_named_lists,
-        without_strict_zips,
         without_byte_arrays,
         without_deques,
         without_hash_tables,

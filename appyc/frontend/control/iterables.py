@@ -15,12 +15,15 @@ from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, is_array,
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, expressions, structured_arrays
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
+from appyc.frontend.expressions.array_list_calls import array_in
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, Stmt, Symbol, Unary, Var
+from appyc.frontend.types.made_values import ArrayListCall
+from appyc.frontend.types.value_parts import item_at
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Select, Stmt, Symbol, Unary, Var
 from appyc.ir.types import Container, DType
 from appyc.ir.visit import scalars_written
 
@@ -79,17 +82,6 @@ def is_outer(scope: Scope, func: ast.expr) -> bool:
     return isinstance(func, ast.Constant) or (isinstance(func, ast.Name) and func.id not in scope.locals)
 
 
-def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
-    """The list's item at a position that is known to be in bounds; the access is not checked."""
-    cells = [Load(column, (at,), checked=False, loc=loc) for column in slots.columns]
-    flags = iter(cells[len(slots.kinds) :])
-    numbers = tuple(
-        vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
-        for cell, kind in zip(cells, slots.kinds, strict=False)
-    )
-    return replace(slots.of_tuples, items=numbers) if slots.of_tuples else numbers[0]
-
-
 def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
     loc = scope.loc(node)
     if (counted := _backwards(node)) is not None and scope.lower(counted.func) == vals.Opaque(range):
@@ -104,6 +96,8 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
             return _enumerate(scope, node, loc)
         if obj is zip:
             return _zip(scope, node, loc)
+        if isinstance(obj, ArrayListCall):
+            return _over_arrays(scope, node, loc, may_be_none=obj is ArrayListCall.PART_OR_NONE)
         if obj is reversed:
             return _reversed(scope, what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
@@ -162,6 +156,18 @@ def _over_list(scope: Scope, value: vals.ListSlots, loc: Loc) -> Range:
     count = scope.temp("count", Var(value.count, loc=loc))
     lengths = frozenset({value.count})
     return Range(integer(0, loc), count, 1, lambda var: item_at(value, var, loc), lengths=lengths)
+
+
+def _over_arrays(scope: Scope, node: ast.Call, loc: Loc, *, may_be_none: bool) -> Range:
+    """The arrays of a list of arrays."""
+    parts = expressions.lower_operands(scope, node.args)
+    starts = parts[1]
+    assert isinstance(starts, vals.ListSlots)
+
+    def item(var: Expr) -> vals.Value:
+        return array_in(scope, [*parts, vals.Number(var, python=True)], loc, may_be_none=may_be_none)
+
+    return replace(_over_list(scope, starts, loc), item=item)
 
 
 def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:

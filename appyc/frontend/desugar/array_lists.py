@@ -4,9 +4,8 @@
                                                   for k in range(4):
                                                       item = np.zeros(n >> k); starts.append(len(items))
                                           ->          items.extend(item.ravel()); shapes.append(item.shape)
-    for a in us:                                  for row in range(len(starts)):
-        a[0] = us[-1][0]                              a = array_in(items, starts, shapes, row)
-                                                      a[0] = array_in(items, ..., row_of(starts, -1))[0]
+    for a in us:                                  for a in array_in(items, starts, shapes):
+        a[0] = us[-1][0]                              a[0] = array_in(items, ..., row_of(starts, -1))[0]
 
 `array_in` is a view of the items, whatever these move to (`frontend/expressions/array_list_calls.py`). An array that is
 put into a list is copied. Where the list or the array is stored into, and the array may have another name, `new_array`
@@ -28,11 +27,10 @@ from typing import Any
 import numpy as np
 
 from appyc.frontend.desugar.array_aliases import ArrayNames
-from appyc.frontend.desugar.building import constant, functions_of, located, read, renamed
+from appyc.frontend.desugar.building import constant, functions_of, located, read
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_read
-from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.made_values import ArrayListCall
 from appyc.library import list_rows
 
@@ -85,6 +83,8 @@ class _ArrayLists(Containers):
         "it[index] is None": "starts[row_of(starts, index)] < 0",
         "it[index] is not None": "starts[row_of(starts, index)] >= 0",
     }
+    OVER = ITEMS = {"it": "array_in(items, starts, shapes)"}
+    LOOKERS = frozenset({"enumerate", "zip", "reversed"})
     TEMPORARIES = ("item", "row", "count")
     CONSTANTS = functions_of(list_rows)
     FULL = "len(starts) > 0"
@@ -146,65 +146,6 @@ class _ArrayLists(Containers):
             *self.statements("items = []; starts = []; shapes = []", name, at),
             *self.filled(value, [located(stmt, at) for stmt in first]),
         ]
-
-    # ------------------------------------------------------------ loops
-
-    def _over(self, target: ast.expr, over: ast.expr) -> tuple[ast.expr, ast.expr, dict[str, ast.expr]]:
-        """A loop's target and iterable over numbers of arrays, and by name the arrays that its targets stood
-        for."""
-        match target, over:
-            case ast.Name(id=one), ast.Name() if (name := self.owner(over)) is not None:
-                row = self.unused(f"{name}_row")
-                part = self.expression("array_in(items, starts, shapes, at)", name, over, at=read(row))
-                return (
-                    located(ast.Name(row, ast.Store()), target),
-                    self.expression("range(len(starts))", name, over),
-                    {one: part},
-                )
-            case _, ast.Call(func=ast.Name(id="reversed") as func, args=[inner], keywords=[]):
-                target, inner, arrays = self._over(target, inner)
-                return target, located(ast.Call(func, [inner], []), over), arrays
-            case ast.Tuple(elts=[count, one]), ast.Call(
-                func=ast.Name(id="enumerate") as func, args=[inner, *more]
-            ):
-                one, inner, arrays = self._over(one, inner)
-                target = located(ast.Tuple([count, one], ast.Store()), target)
-                return target, located(ast.Call(func, [inner, *more], []), over), arrays
-            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip") as func, args=args) if len(
-                targets
-            ) == len(args):
-                parts = [self._over(one, arg) for one, arg in zip(targets, args, strict=True)]
-                target = located(ast.Tuple([part[0] for part in parts], ast.Store()), target)
-                call = located(ast.Call(func, [part[1] for part in parts], []), over)
-                return target, call, {name: array for part in parts for name, array in part[2].items()}
-            case _:
-                return target, over, {}
-
-    def visit_For(self, node: ast.For) -> Any:
-        if any(
-            self.is_changed(node.body, n.id)
-            for n in walk(node.iter)
-            if isinstance(n, ast.Name) and self.owner(n)
-        ):
-            return self.generic_visit(node)
-        node.target, node.iter, arrays = self._over(node.target, node.iter)
-        first = [
-            located(ast.Assign([ast.Name(name, ast.Store())], array), node) for name, array in arrays.items()
-        ]
-        self.generic_visit(node)
-        node.body[:0] = first
-        return node
-
-    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
-        for generator in node.generators:
-            generator.target, generator.iter, arrays = self._over(generator.target, generator.iter)
-            if arrays:
-                (stmt,) = renamed([ast.Expr(node)], dict(arrays))
-                assert isinstance(stmt, ast.Expr)
-                assert stmt.value is node
-        return self.generic_visit(node)
-
-    visit_GeneratorExp = visit_ListComp
 
     # ------------------------------------------------------------ whole lists
 

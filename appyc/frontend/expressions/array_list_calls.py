@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.list_of_rows import view_at
 from appyc.frontend.arrays.tensors import pinned
-from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import part_of
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT, NumberType
+from appyc.frontend.types.value_parts import item_at
 from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.nodes import Compare
 from appyc.ir.types import DType

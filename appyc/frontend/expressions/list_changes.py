@@ -18,7 +18,6 @@ from typing import Any
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
-from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import constant, located, read
 from appyc.frontend.expressions import expressions, list_storage
 from appyc.frontend.expressions.arithmetic import integer, python_number
@@ -26,6 +25,7 @@ from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort, sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
+from appyc.frontend.types.value_parts import item_at
 from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Opaque, Value, is_listed
 from appyc.ir.names import container_of, unused
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load, Select, Store, Var

@@ -14,7 +14,6 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, materialise, pinned, settled
-from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.array_list_calls import ArrayItemError, learning
@@ -27,6 +26,7 @@ from appyc.frontend.syntax.tree import names_in, walk
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
+from appyc.frontend.types.value_parts import item_at
 from appyc.ir.integers import is_within, range_of
 from appyc.ir.names import container_of
 from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, Load, Stmt, Store, Symbol, Unary, Var

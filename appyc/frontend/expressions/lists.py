@@ -26,7 +26,6 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import located
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions, list_storage
@@ -38,6 +37,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.value_parts import item_at
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, ForAll, Load, Store, Symbol, Var
 from appyc.ir.types import DType

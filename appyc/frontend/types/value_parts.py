@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+from appyc.errors import Loc
 from appyc.frontend.types import values as vals
+from appyc.ir.nodes import Expr, Load
 
 V = TypeVar("V", bound=vals.Value)
 
@@ -53,3 +55,14 @@ def with_numbers(value: V, numbers: Iterator[vals.Number]) -> V:
     if isinstance(whole, vals.Number):
         return cast(V, next(numbers))
     return cast(V, with_parts(whole, lambda part: with_numbers(part, numbers)))
+
+
+def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
+    """The list's item at a position that is known to be in bounds; the access is not checked."""
+    cells = [Load(column, (at,), checked=False, loc=loc) for column in slots.columns]
+    flags = iter(cells[len(slots.kinds) :])
+    numbers = tuple(
+        vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
+        for cell, kind in zip(cells, slots.kinds, strict=False)
+    )
+    return replace(slots.of_tuples, items=numbers) if slots.of_tuples else numbers[0]
