@@ -13,7 +13,7 @@ import appyc
 from appyc.compiler.parameters import Parameters
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.source import Source, read_source
-from appyc.frontend.syntax.texts_run_over import texts_run_over
+from appyc.frontend.syntax.character_roles import texts_run_over
 from tests.compiler.test_list_arguments import outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")

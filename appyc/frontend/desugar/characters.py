@@ -32,7 +32,8 @@ from typing import Any
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.character_uses import CharacterUses, turned
-from appyc.frontend.desugar.joined_characters import with_joined_lists
+from appyc.frontend.desugar.comprehension_loops import LIST, Comprehension, folded, with_own_names
+from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.desugar.text_helpers import with_nested_helpers
 from appyc.frontend.source import Source
@@ -79,7 +80,7 @@ def _makes_text(node: ast.AST) -> bool:
 
 def _with_codes(source: Source, texts: frozenset[str], outside: frozenset[str]) -> Source:
     """outside: texts of the module that are indexed."""
-    source = with_joined_lists(source)
+    source = _with_joined_lists(source)
     names = character_names(source.ast, texts | outside)
     if (over := next(filter(names.is_run_over, walk(source.ast)), None)) is not None:
         raise UnsupportedError("the order of a set of texts is another one in each process", source.loc(over),
@@ -204,3 +205,33 @@ class _Nested(_Codes):
         if node.value is not None and self.names.is_character(node.value):
             self._mark_characters(node.value)
         return self.generic_visit(node)
+
+
+# ---------------------------------------------------------------- comprehensions that are joined
+
+
+def _with_joined_lists(source: Source) -> Source:
+    """The function, in which `"".join` gets lists alone: the items of comprehensions are collected in front of it."""
+    return rewritten(source, lambda copied: _Joined(copied, lambda _: None), _joined)
+
+
+def _joined(node: ast.AST) -> Comprehension | None:
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=""), attr="join"),
+            args=[ast.ListComp() | ast.GeneratorExp() as items],
+        ):
+            return items
+        case _:
+            return None
+
+
+class _Joined(Hoisting):
+    def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
+        if (items := _joined(node)) is None:
+            return None
+        assert isinstance(node, ast.Call)
+        name = self.unused("characters")
+        before += folded(with_own_names(items, self.unused), name, LIST)
+        node.args = [located(read(name), node)]
+        return node
