@@ -15,7 +15,8 @@ import ast
 import copy
 
 from appyc.frontend.desugar.building import with_names
-from appyc.frontend.syntax.tree import parameters_of, walk
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.tree import bound_arguments, walk
 
 _BINDS = ast.Lambda | ast.comprehension | ast.NamedExpr
 
@@ -24,7 +25,7 @@ def rest_of(function: ast.FunctionDef, call: ast.Call) -> ast.FunctionDef | None
     """The function without its first `if`, whose test is false inside this call of itself; None if it may be true."""
     match function.body[ast.get_docstring(function) is not None :]:
         case [ast.If(test, [ast.Return(ast.expr() as value)], orelse=[]), *rest] if rest:
-            if _is_first(call, value) and _fails(test, _arguments(function, call)):
+            if _is_first(call, value) and _fails(test, function, call):
                 new = copy.copy(function)
                 new.body = rest
                 return new
@@ -45,18 +46,13 @@ def _place(node: ast.expr) -> tuple[int | None, ...]:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-def _arguments(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | None:
-    """The arguments by parameter; None unless there is one for each."""
-    names = [a.arg for a in parameters_of(function)]
-    given = dict(zip(names, call.args, strict=False)) | {str(k.arg): k.value for k in call.keywords}
-    is_starred = any(isinstance(a, ast.Starred) for a in call.args)
-    return None if is_starred or given.keys() != {*names} else given
-
-
-def _fails(test: ast.expr, given: dict[str, ast.expr] | None) -> bool:
+def _fails(test: ast.expr, function: ast.FunctionDef, call: ast.Call) -> bool:
     """Whether a test that is true is false for these arguments: they exchange what `<` or `>` compares."""
+    given = bound_arguments(function, call) or {}
     match test:
-        case ast.Compare(left, [ast.Lt() | ast.Gt()], [right]) if given is not None and _is_plain(test):
+        case ast.Compare(left, [ast.Lt() | ast.Gt()], [right]) if given.keys() == parameter_names(
+            function
+        ) and _is_plain(test):
             inside = [ast.dump(with_names(copy.deepcopy(side), given)) for side in (left, right)]
             return inside == [ast.dump(right), ast.dump(left)]
     return False

@@ -35,7 +35,7 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_assigned
-from appyc.frontend.syntax.tree import leaves_loop, names_in, own_jumps, walk
+from appyc.frontend.syntax.tree import bound_arguments, leaves_loop, names_in, own_jumps, walk
 from appyc.library.table import text_of
 
 YIELDS = (ast.Yield, ast.YieldFrom)
@@ -284,15 +284,11 @@ def _arguments(tree: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr] | N
     """The values of a generator's parameters in a call; None where they do not match, or some are gathered."""
     spec = tree.args
     names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-    if spec.vararg or spec.kwarg or spec.kwonlyargs or len(call.args) > len(names):
+    given = bound_arguments(tree, call)
+    if given is None or spec.vararg or spec.kwarg or spec.kwonlyargs or len(call.args) > len(names):
         return None
-    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(k.arg is None for k in call.keywords):
-        return None
-    given = dict(zip(names, call.args, strict=False))
-    given |= {str(k.arg): k.value for k in call.keywords}
     defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-    constants = {n: d for n, d in defaults.items() if isinstance(d, ast.Constant) and n not in given}
-    given |= constants
+    given = {n: d for n, d in defaults.items() if isinstance(d, ast.Constant)} | given
     return given if given.keys() == {*names} else None
 
 
