@@ -329,7 +329,7 @@ def test_a_recursive_function_that_cannot_be_compiled_runs_in_python():
 
 def merge_sorted(a):
     if len(a) < 2:
-        return a
+        return a[:]
     left, right = merge_sorted(a[: len(a) // 2]), merge_sorted(a[len(a) // 2 :])
     out = np.empty(len(a))
     i = 0

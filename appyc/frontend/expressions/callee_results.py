@@ -8,7 +8,10 @@
 
 The lengths are numbers among the results. An array of several axes has its elements passed in C order.
 
-Does not handle: an array that is returned twice; one that may be the caller's.
+Of an array that may be one of the parameters instead, a number tells which one; the caller has a copy all the same,
+and neither may be stored into any more (`phi_storage.py`).
+
+Does not handle: an array that is returned twice.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from itertools import islice
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import materialise, product
+from appyc.frontend.control.phi_storage import Move, copy_in_parallel, new_home, origin_of_copy
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.callee_facts import Shape
 from appyc.frontend.scope import Scope
@@ -37,20 +41,22 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
 )
-from appyc.ir.nodes import Alloc, Binary, Expr, ForAll, Load, Stmt, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, ForAll, Load, Select, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
 
 @dataclass(frozen=True, slots=True)
 class NewArray:
-    """The type of a new array in a result type."""
+    """The type of a new array in a result type. given: the parameters of which it may be one instead."""
 
     kind: ArrayType
+    given: tuple[int, ...] = ()
 
 
-def new_arrays(value: Value, memory: Memory) -> list[ArrayRef]:
-    """The arrays in a returned value that the callee has made, in order; none if two of them may be one."""
-    found = [array for array in _arrays_of(value) if _is_new(array, memory)]
+def new_arrays(value: Value, memory: Memory, params: Sequence[Symbol]) -> list[ArrayRef]:
+    """The arrays in a returned value that the callee makes, on some path at least, in order; none if two of them may be
+    one."""
+    found = [array for array in _arrays_of(value) if _is_new(array, memory, params)]
     origins = [memory.origins(array.symbol) for array in found]
     return found if sum(map(len, origins)) == len(frozenset().union(*origins)) else []
 
@@ -62,17 +68,23 @@ def _arrays_of(value: Value) -> Iterator[ArrayRef]:
         yield from _arrays_of(part)
 
 
-def _is_new(array: ArrayRef, memory: Memory) -> bool:
-    """Whether an array is the callee's own, whose names end with it."""
+def _is_new(array: ArrayRef, memory: Memory, params: Sequence[Symbol]) -> bool:
+    """Whether an array is the callee's own, or phi storage that may stand for parameters."""
     origins = memory.origins(array.symbol)
-    return not array.index and origins <= memory.made and not origins & memory.seen
+    is_own = array.symbol in memory.made and origins <= memory.made | {*params}
+    return is_own and not array.index and not origins & memory.seen
 
 
-def with_lengths(value: Value, arrays: Sequence[ArrayRef], loc: Loc) -> Value:
-    """The value with the lengths of these arrays in their place."""
+def _may_be_given(array: ArrayRef, memory: Memory) -> bool:
+    return not memory.origins(array.symbol) <= memory.made
+
+
+def with_lengths(value: Value, arrays: Sequence[ArrayRef], memory: Memory, loc: Loc) -> Value:
+    """The value with the lengths of these arrays in their place, behind the number of the parameter that one may be."""
     if isinstance(value, ArrayRef) and value in arrays:
-        return TupleValue(tuple(Number(n, python=True) for n in value.extents(loc)))
-    return with_parts(value, lambda part: with_lengths(part, arrays, loc))
+        which = (Var(memory.homes[value.symbol], loc=loc),) if _may_be_given(value, memory) else ()
+        return TupleValue(tuple(Number(n, python=True) for n in (*which, *value.extents(loc))))
+    return with_parts(value, lambda part: with_lengths(part, arrays, memory, loc))
 
 
 def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[Stmt]:
@@ -88,12 +100,25 @@ def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[S
     return block
 
 
-def _taken(scope: Scope, out: Symbol, kind: ArrayType, lengths: tuple[Expr, ...], loc: Loc) -> ArrayRef:
-    """The caller's array of the elements that a callee has given."""
+def _taken(
+    scope: Scope, out: Symbol, type_: NewArray, numbers: Iterator[Number], given: Sequence[Value], loc: Loc
+) -> ArrayRef:
+    """The caller's array of the elements that a callee has given. given: the arguments of which it may be one."""
+    which = [number.expr for number in islice(numbers, len(given) > 0)]
+    lengths = tuple(number.expr for number in islice(numbers, type_.kind.ndim))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     at = _position(tuple(Var(axis, loc=loc) for axis in axes), lengths, loc)
-    tensor = Tensor(axes, lengths, Load(out, (at,), checked=False, loc=loc), python=kind.is_list)
-    return materialise(scope, tensor, "result", loc, kind.container)
+    tensor = Tensor(axes, lengths, Load(out, (at,), checked=False, loc=loc), python=type_.kind.is_list)
+    if not which:
+        return materialise(scope, tensor, "result", loc, type_.kind.container)
+    home = new_home(scope, "result", tensor.element.dtype, tensor.ndim, loc)
+    copy_in_parallel(scope, [Move("result", home, tensor)], loc, first=True)
+    origin: Expr = integer(0, loc)
+    for number, value in enumerate(given, 1):
+        is_it = Compare("==", which[0], integer(number, loc), loc=loc)
+        origin = Select(is_it, origin_of_copy(scope, home, value, loc), origin, loc=loc)
+    scope.emit(Assign(scope.memory.homes[home.symbol], origin, loc=loc))
+    return home
 
 
 def _position(index: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
@@ -104,14 +129,21 @@ def _position(index: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
     return out
 
 
-def _kind_of(array: ArrayRef) -> NewArray:
-    """The type of a new array that a callee returns."""
+def _type_of(array: ArrayRef, memory: Memory, params: Sequence[Symbol]) -> NewArray:
+    """The type of an array that a callee makes."""
     made = array.symbol.array
-    return NewArray(replace(ArrayType(made.dtype, made.ndim), container=made.container))
+    kind = replace(ArrayType(made.dtype, made.ndim), container=made.container)
+    given = [params.index(symbol) for symbol in memory.outside] if _may_be_given(array, memory) else ()
+    return NewArray(kind, tuple(given))
 
 
 def result_shape(
-    value: Value, params: Sequence[Symbol], new: Sequence[ArrayRef], name: str, loc: Loc
+    value: Value,
+    params: Sequence[Symbol],
+    new: Sequence[ArrayRef],
+    memory: Memory,
+    name: str,
+    loc: Loc,
 ) -> Shape:
     """The type of a returned value, in which these arrays are new. Raises UnsupportedError for values that a callee
     cannot return."""
@@ -121,9 +153,9 @@ def result_shape(
         case ArrayRef(symbol=symbol, index=()) if symbol in params:
             return params.index(symbol)
         case ArrayRef() if value in new:
-            return _kind_of(value)
+            return _type_of(value, memory, params)
         case Opaque(obj=None) | TupleValue() | DictValue() | MaybeNone() | TupleRow():
-            return with_parts(value, lambda part: result_shape(part, params, new, name, loc))
+            return with_parts(value, lambda part: result_shape(part, params, new, memory, name, loc))
         case _:
             raise UnsupportedError(
                 f"{name} is recursive and returns {describe(value)}, which cannot be compiled", loc,
@@ -136,8 +168,8 @@ def numbers_in(shape: Shape) -> list[NumberType]:
     match shape:
         case NumberType():
             return [shape]
-        case NewArray(kind):
-            return [PY_INT] * kind.ndim
+        case NewArray(kind, given):
+            return [PY_INT] * (kind.ndim + bool(given))
         case _:
             return [t for part in parts_of(shape) for t in numbers_in(part)]
 
@@ -162,9 +194,8 @@ def built(
     match shape:
         case NumberType():
             return next(numbers)
-        case NewArray(kind):
-            lengths = tuple(number.expr for number in islice(numbers, kind.ndim))
-            return _taken(scope, next(outs), kind, lengths, loc)
+        case NewArray():
+            return _taken(scope, next(outs), shape, numbers, [parameters[k] for k in shape.given], loc)
         case int(number):
             return parameters[number]
         case _:

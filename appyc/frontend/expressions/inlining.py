@@ -149,7 +149,8 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
             raise Recursive
     if key in callees.known.called or (key in LIBRARY and _is_for_library(scope, arguments)):
         return lower_recursive(scope, called, arguments, loc)
-    if isinstance(called.source, LibraryText) or not callees.known.may_call:
+    is_asked = scope.requests is not None  # a pragma's requests are about the inlined statements
+    if isinstance(called.source, LibraryText) or is_asked or not callees.known.may_call:
         return scope.lowering.inline(scope, called, arguments, loc)
     return _within_bounds(scope, called, arguments, loc)
 

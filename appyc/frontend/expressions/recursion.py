@@ -13,7 +13,7 @@ The free symbols of a callee, which enclosing functions define or capture, becom
 symbols (`with_callees`). Arrays are passed as views, lists as their columns and the number of their items; others,
 whose lengths the callee changes, as `resized_lists.py` has it; new arrays are returned as `callee_results.py` has it.
 
-Does not handle: results that are views, or an argument on one path alone; parallel loops inside.
+Does not handle: results that are views; parallel loops inside.
 """
 
 from __future__ import annotations
@@ -142,11 +142,11 @@ def _make(
     value = with_chosen_arrays(inner, inner, value, loc)
     statements += tuple(inner.block[end:])
     statements = with_sizes(scope, called.key, lists, params, statements, loc)
-    new = new_arrays(value, inner.memory)
+    new = new_arrays(value, inner.memory, params)
     shape = result_shape(
-        value, params, new, called.name, inner.result.loc if inner.result is not None else loc
+        value, params, new, inner.memory, called.name, inner.result.loc if inner.result is not None else loc
     )
-    numbers = numbers_of(with_lengths(value, new, loc))
+    numbers = numbers_of(with_lengths(value, new, inner.memory, loc))
     outs = [scope.supply.fresh("elements", ArrayType(array.symbol.dtype, 1)) for array in new]
     copies = [
         stmt for array, out in zip(new, outs, strict=True) for stmt in put_elements(scope, array, out, loc)
