@@ -205,9 +205,9 @@ class _Loops(Rewriter):
                 continue
             variable = f"{tree.name}_{name}"
             variable = indexed_range(variable) if is_range and generator.is_of_library else variable
-            variable = names.setdefault(name, self.unused(variable))
-            assert isinstance(variable, str)
-            before.append(assigned(variable, value))
+            taken = names.setdefault(name, self.unused(variable))
+            assert isinstance(taken, str)
+            before.append(assigned(taken, value))
         free = names_in(*body) - names.keys()
         if generator.outer is None:
             return before, names
