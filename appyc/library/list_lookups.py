@@ -1,4 +1,4 @@
-"""Methods of lists that look at all items, for lists of a program's own (`frontend/desugar/list_rules.py`)."""
+"""Methods that look at all items, for lists of a program's own (`frontend/desugar/list_rules.py`); sums of lists."""
 
 # mypy: ignore-errors
 
@@ -53,6 +53,16 @@ def smallest(items):
     for at in range(1, len(items)):
         best = min(best, items[at])
     return best
+
+
+def joined(a, b):
+    """A new list of the items of two lists: `a + b`."""
+    items = []
+    for item in a:
+        items.append(item)
+    for item in b:
+        items.append(item)
+    return items
 
 
 def greater(item, other):

@@ -69,14 +69,35 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> vals.Value:
     if isinstance(node, ast.Tuple) and any(_is_made_here(scope, e) for e in node.elts):
         elts = node.elts
         return vals.TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+    name, loc, items = f"returned_list_{position}", scope.loc(node), None  # a name that all returns share
     if not _is_made_here(scope, node):
-        return lower_or_none(scope, node)
-    name = f"returned_list_{position}"  # shared by all returns
+        value = lower_or_none(scope, node)
+        items = _new_list(scope, value, loc) if scope.facts.copies_lists else None
+        if items is None:
+            return value
     scope.locals |= {name}
     scope.list_names |= {name}
-    made = located(ast.Subscript(node, ast.Slice(), ast.Load()), node) if isinstance(node, ast.Name) else node
-    lists.bind_list(scope, name, made, scope.loc(node))
-    return scope.read(name, scope.loc(node))
+    if items is not None:
+        lists.bind_items(scope, name, items, loc)
+    else:
+        is_name = isinstance(node, ast.Name)
+        made = located(ast.Subscript(node, ast.Slice(), ast.Load()), node) if is_name else node
+        lists.bind_list(scope, name, made, loc)
+    return scope.read(name, loc)
+
+
+def _new_list(scope: Scope, value: vals.Value, loc: Loc) -> vals.ListSlots | None:
+    """The items of a list without a name that the function has made; None of other values."""
+    match value:
+        case vals.ArrayRef() if vals.is_list_itself(value) and value.symbol in scope.memory.made:
+            return list_value(scope, value, loc)
+        case vals.Tensor(python=True, axes=[_]):
+            return list_value(scope, materialise(scope, value, "items", loc, Container.LIST), loc)
+        case vals.TupleRow() if columns := [c for c in value.columns.items if isinstance(c, vals.ArrayRef)]:
+            kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
+            return list_of_columns(scope, columns, kinds, replace(value.columns, items=()), loc)
+        case _:
+            return None
 
 
 def _is_made_here(scope: Scope, node: ast.expr) -> bool:
@@ -127,9 +148,7 @@ def stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         ) if not scope.is_inlined:
             raise UnsupportedError("a named tuple of a class that is local to a function cannot be returned", loc,
                                    "return its items as a tuple")  # fmt: skip
-        case vals.TupleRow() if columns := [c for c in value.columns.items if isinstance(c, vals.ArrayRef)]:
-            kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
-            slots = list_of_columns(scope, columns, kinds, replace(value.columns, items=()), loc)
+        case vals.TupleRow() if (slots := _new_list(scope, value, loc)) is not None:
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case vals.Records() if scope.is_inlined:
             return value
@@ -188,7 +207,8 @@ def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
 
 
 def _has_list(value: vals.Value) -> bool:
-    return isinstance(value, vals.ReturnedList) or any(map(_has_list, parts_of(value)))
+    is_one = isinstance(value, vals.ReturnedList) or vals.is_listed(value)
+    return is_one or any(map(_has_list, parts_of(value)))
 
 
 def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:

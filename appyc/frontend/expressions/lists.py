@@ -56,13 +56,18 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         case _:
             with learning(scope, name):
                 items = described(scope, value, loc)
-            list_storage.learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
-            slots, count = list_storage.storage_of(scope, name), Var(items.count, loc=loc)
-            list_storage.make_room(scope, slots, count, loc)
-            put(scope, slots, integer(0, loc), items, loc)
-            _bound(scope, name, slots, count, loc)
+            bind_items(scope, name, items, loc)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
         sort(scope, name, loc)
+
+
+def bind_items(scope: Scope, name: str, items: vals.ListSlots, loc: Loc) -> None:
+    """Binds a name to a new list of the items of another one."""
+    list_storage.learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+    slots, count = list_storage.storage_of(scope, name), Var(items.count, loc=loc)
+    list_storage.make_room(scope, slots, count, loc)
+    put(scope, slots, integer(0, loc), items, loc)
+    _bound(scope, name, slots, count, loc)
 
 
 def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:

@@ -9,16 +9,20 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic, made_objects, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
+from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.left_calls import leave_on_negative_power, leave_on_zero
+from appyc.frontend.expressions.lists import described
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.numbers import PY_BOOL, PY_INT, PartedTypesError
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import ListSlots, Number, Opaque, TupleRow, TupleValue, Value, is_listed
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
 from appyc.ir.integers import is_within, range_of
 from appyc.ir.types import DType
+from appyc.library.list_lookups import joined
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -34,7 +38,11 @@ def binary_symbol(op: ast.operator) -> str:
 
 def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr, loc: Loc) -> Value:
     symbol = binary_symbol(op)
+    if symbol == "+" and is_list(left) + is_list(right) < 2 and (_makes_list(left) or _makes_list(right)):
+        return _joined(scope, left, right, loc)
     a, b = lower_operands(scope, [left, right])
+    if symbol == "+" and _is_list_value(a) and _is_list_value(b):
+        return inlined(scope, joined, {"a": a, "b": b}, loc)
     if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
     if symbol == "*" and (repeated := _repeated(a, b) or _repeated(b, a)) is not None:
@@ -45,6 +53,29 @@ def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr
         return array_operation(scope, symbol, a, b, loc)
     refuse_text(symbol, a, b, loc)
     return scalar_operation(scope, symbol, (a, scope.loc(left)), (b, scope.loc(right)), loc)
+
+
+def _makes_list(node: ast.expr) -> bool:
+    return is_list(node) or isinstance(node, ast.ListComp)
+
+
+def _joined(scope: Scope, left: ast.expr, right: ast.expr, loc: Loc) -> Value:
+    """The sum of two lists of which one, or both, are written out or comprehensions: `xs + [x, y]`."""
+    a, b = lower_operands(scope, [left, right], _lowered_list)
+    if not all(is_list(node) or _is_list_value(value) for node, value in ((left, a), (right, b))):
+        raise UnsupportedError("a list cannot be compiled", loc, "use a tuple or an array")
+    return inlined(scope, joined, {"a": a, "b": b}, loc)
+
+
+def _lowered_list(scope: Scope, node: ast.expr) -> Value:
+    """The value of an operand; of a list that is written out, its items as a tuple."""
+    if isinstance(node, ast.ListComp):
+        return described(scope, node, scope.loc(node))
+    return scope.lower(tuple_in_place(node) if is_list(node) else node)
+
+
+def _is_list_value(value: Value) -> bool:
+    return isinstance(value, ListSlots | TupleRow) or (is_listed(value) and value.ndim == 1)
 
 
 def scalar_operation(
