@@ -47,6 +47,7 @@ from appyc.frontend.syntax.tree import (
     parameters_of,
     statements_in,
     walk,
+    walrus_names,
 )
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
@@ -193,7 +194,7 @@ class _Work:
         unsure = frozenset(outputs) - surely_assigned(body)
         # What has a value before keeps that. Between the parts of an expression no flag can be set, so that
         # what `:=` may bind must have one.
-        kept = unsure & (flow.before | _named_in_expressions(body))
+        kept = unsure & (flow.before | walrus_names(*body))
         inputs = sorted((live_before(body, frozenset()) & self.names) | kept)
         uncertain = sorted(unsure - set(inputs))
         unbound = sorted(set(inputs) - flow.before)
@@ -361,12 +362,6 @@ def _makes_container(stmt: ast.stmt) -> bool:
     """Whether a statement makes a list, a dict or the like, which what follows can only change in the same region."""
     made = one_by_one(stmt) if isinstance(stmt, ast.Assign) else ()
     return any(isinstance(t, ast.Name) and (is_new_list(v) or may_be_container(v)) for t, v in made)
-
-
-def _named_in_expressions(body: list[ast.stmt]) -> frozenset[str]:
-    """Names that `:=` binds in the statements."""
-    nodes = (n for stmt in body for n in ast.walk(stmt))
-    return frozenset(n.target.id for n in nodes if isinstance(n, ast.NamedExpr))
 
 
 def _has_loop(stmt: ast.stmt) -> bool:

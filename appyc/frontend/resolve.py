@@ -193,16 +193,14 @@ class Names:
             # An object's fields may change between calls; its class's methods are code.
             assert path is not None
             return self.environment.capture(path, value, loc)
-        if is_field and type(value) is list and path is not None:
-            return self._list(value, path, loc)
         if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in LIBRARIES:
             path = None  # np.pi is not expected to change
-        if is_field and path is not None and is_function_of_library(value, path):
-            self.environment.depend(path, value)
         return self._inner(value, path, loc) if is_field else self.constant(value, path, loc)
 
     def _inner(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
         """The value of what an object or dict holds: of another object its class, so that any one of that does."""
+        if path is not None and is_function_of_library(value, path):
+            self.environment.depend(path, value)
         is_table = type(value) is dict and path is not None and path.steps[0][0] == "param"
         if path is None or not (is_table or is_instance(value)):
             return self.constant(value, path, loc)
@@ -275,8 +273,6 @@ class Names:
         is_given = path.steps[0][0] == "param"
         if is_given and isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
             return self.environment.capture(path, value, loc)
-        if is_function_of_library(value, path):
-            self.environment.depend(path, value)
         return self._inner(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:

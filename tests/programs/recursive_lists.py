@@ -630,7 +630,7 @@ def paths_that_calls_make(n):
             return
         for k in range(n):
             if not used >> k & 1:
-                extend(path + [k], used | 1 << k)  # noqa: RUF005
+                extend(path + [k], used | 1 << k)
 
     def pay(rest, first, coins):
         if rest == 0:
@@ -638,7 +638,7 @@ def paths_that_calls_make(n):
             return
         for c in range(first, n + 1):
             if c <= rest:
-                pay(rest - max(c, 1), c, coins + [c])  # noqa: RUF005
+                pay(rest - max(c, 1), c, coins + [c])
 
     extend([], 0)
     pay(n, 1, [])

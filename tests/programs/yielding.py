@@ -341,3 +341,15 @@ def a_parameter_that_gets_what_a_generator_sums_to(n, m=9):
     m = max(steps(m))
     n = sum(steps(n))
     return n, m
+
+
+@PROGRAMS.on(3, 19, -2)
+@PROGRAMS.on(19, 3, -2)
+@PROGRAMS.on(-4, 11, 3)
+def choices_from_other_ranges(low, high, step):
+    total = 0
+    for i, j in itertools.pairwise(range(high, low, -2)):
+        total = total * 3 % 1009 + i * j
+    for i, j in itertools.combinations(range(low, high, step), 2):
+        total = total * 3 % 1009 + i - 2 * j
+    return total

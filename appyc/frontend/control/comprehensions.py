@@ -31,6 +31,7 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_read
+from appyc.frontend.syntax.tree import walrus_names
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.value_parts import numbers_of
 from appyc.ir import nodes as ir
@@ -215,14 +216,9 @@ def own_names(scope: Scope, node: Comprehension) -> Iterator[None]:
     env, names = dict(scope.env), scope.locals
     try:
         yield
-        env |= {name: scope.env[name] for name in _walrus_names(node) & scope.env.keys()}
+        env |= {name: scope.env[name] for name in walrus_names(node) & scope.env.keys()}
     finally:
         scope.env, scope.locals = env, names
-
-
-def _walrus_names(node: Comprehension) -> set[str]:
-    """The names that `:=` binds in a comprehension: they are the function's."""
-    return {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
 
 
 def _lowered(scope: Scope, item: ast.expr) -> vals.Value:
@@ -246,7 +242,7 @@ def _item(
     """
     values: dict[ir.Symbol, ir.Expr] = {}
     holds: ir.Expr | None = None
-    if _walrus_names(node):
+    if walrus_names(node):
         return None
     own = scope.supply.number
     with own_names(scope, node), scope.collect() as block:

@@ -38,7 +38,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType, PartedTypesError
 from appyc.frontend.types.numbers import joined as joined_type
-from appyc.frontend.types.value_parts import numbers_of, parts_of, with_numbers, with_parts
+from appyc.frontend.types.value_parts import numbers_of, walk, with_numbers, with_parts
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import Container, DType
 
@@ -197,7 +197,7 @@ def _at_home(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
 
 def _arrays_in(value: vals.Value) -> list[_Array]:
     """The arrays of a value, in order."""
-    return [value] if isinstance(value, _Array) else [a for v in parts_of(value) for a in _arrays_in(v)]
+    return [part for part in walk(value) if isinstance(part, _Array)]
 
 
 def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
@@ -207,8 +207,7 @@ def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
 
 
 def _has_list(value: vals.Value) -> bool:
-    is_one = isinstance(value, vals.ReturnedList) or vals.is_listed(value)
-    return is_one or any(map(_has_list, parts_of(value)))
+    return any(isinstance(part, vals.ReturnedList) or vals.is_listed(part) for part in walk(value))
 
 
 def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
@@ -240,9 +239,6 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             raise Restart
         if new := _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items():
             scope.facts.returned_homes |= new
-            raise Restart
-        if not scope.facts.copies_exchanged:  # the paths may be buffer rotations of one path
-            scope.facts.copies_exchanged = True
             raise Restart
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
@@ -318,10 +314,9 @@ def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
 
 
 def _check_returnable(value: vals.Value, loc: Loc) -> None:
-    if isinstance(value, vals.Wide) or (isinstance(value, vals.Opaque) and value.obj is not None):
-        raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
-    for part in parts_of(value):
-        _check_returnable(part, loc)
+    for part in walk(value):
+        if isinstance(part, vals.Wide) or (isinstance(part, vals.Opaque) and part.obj is not None):
+            raise UnsupportedError(f"{describe(part)} cannot be returned", loc)
 
 
 def _shape(value: vals.Value) -> object:

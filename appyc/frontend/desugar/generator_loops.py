@@ -203,11 +203,11 @@ class _Loops(Rewriter):
             if name not in own and (_is_fixed(value, rebound) or _is_run_over_first(body, name)):
                 names[name] = value
                 continue
-            variable = f"{tree.name}_{name}"
-            variable = indexed_range(variable) if is_range and generator.is_of_library else variable
-            taken = names.setdefault(name, self.unused(variable))
-            assert isinstance(taken, str)
-            before.append(assigned(taken, value))
+            new = f"{tree.name}_{name}"
+            new = indexed_range(new) if is_range and generator.is_of_library else new
+            variable = names.setdefault(name, self.unused(new))
+            assert isinstance(variable, str)
+            before.append(assigned(variable, value))
         free = names_in(*body) - names.keys()
         if generator.outer is None:
             return before, names

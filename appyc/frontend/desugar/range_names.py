@@ -107,7 +107,7 @@ class _Ranges(Rewriter):
                 return found if isinstance(op, ast.In) else located(negated(found), node)
         return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         match node.value:
             case ast.Name(id=name) if name in self.ranges and indexed_range("") in name:
                 start, _, step = copy.deepcopy(self.ranges[name].args)

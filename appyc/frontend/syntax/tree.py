@@ -124,27 +124,19 @@ def own_jumps(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...]) -> bool:
 def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
     """The loops whose target is a name that is read inside loops that bind it and nowhere else, and
     that their bodies do not bind again."""
-    reads: list[tuple[str, list[ast.For]]] = []
-    again: set[ast.For] = set()
-    named: dict[ast.For, str] = {}
-    stack: list[tuple[ast.AST, tuple[ast.For, ...]]] = [(root, ())]
-    while stack:
-        node, around = stack.pop()
-        if isinstance(node, ast.Name):
-            binding = [loop for loop in around if named[loop] == node.id]
-            if not isinstance(node.ctx, ast.Load):
-                again.update(binding)
-            else:
-                reads.append((node.id, binding))
-        elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            named[node] = node.target.id
-            stack += [(part, around) for part in (node.target, node.iter, *node.orelse)]
-            stack += [(part, (*around, node)) for part in node.body]
+    nodes = walk(root)
+    loops = {n: n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
+    own = set(loops)
+    read: set[ast.AST] = set()
+    for loop, name in loops.items():
+        inside = [n for n in walk(*loop.body) if isinstance(n, ast.Name) and n.id == name]
+        if all(isinstance(n.ctx, ast.Load) for n in inside):
+            read.update(inside)
         else:
-            stack += [(part, around) for part in ast.iter_child_nodes(node)]
-    # A loop that binds its name again has no name of its own to read.
-    read_outside = {name for name, binding in reads if again.issuperset(binding)}
-    return frozenset(loop for loop, name in named.items() if name not in read_outside and loop not in again)
+            own.remove(loop)  # a loop that binds its name again has no name of its own to read
+    reads = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    outside = {n.id for n in reads if n not in read}
+    return frozenset(loop for loop in own if loops[loop] not in outside)
 
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
@@ -206,6 +198,11 @@ def names_bound_by(node: ast.AST) -> tuple[str, ...]:
             return (name,)
         case _:
             return ()
+
+
+def walrus_names(*roots: ast.AST) -> frozenset[str]:
+    """The names that `:=` binds there."""
+    return frozenset(node.target.id for node in walk(*roots) if isinstance(node, ast.NamedExpr))
 
 
 # ---------------------------------------------------------------- new containers

@@ -44,9 +44,16 @@ def with_parts(value: vals.Value, part: Callable[[vals.Value], Any]) -> vals.Val
             return replace(value, **dict(zip(names, parts, strict=True))) if names else value
 
 
+def walk(value: vals.Value) -> Iterator[vals.Value]:
+    """The value and what it is made of, in order."""
+    yield value
+    for part in parts_of(value):
+        yield from walk(part)
+
+
 def numbers_of(value: vals.Value) -> list[vals.Number]:
     """The numbers that a value is made of, in order."""
-    return [value] if isinstance(value, vals.Number) else [n for v in parts_of(value) for n in numbers_of(v)]
+    return [part for part in walk(value) if isinstance(part, vals.Number)]
 
 
 def with_numbers(value: V, numbers: Iterator[vals.Number]) -> V:
