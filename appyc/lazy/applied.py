@@ -1,4 +1,4 @@
-"""NumPy's functions of whole arrays that are recorded as calls by name (`Apply`).
+"""NumPy's functions of whole arrays that are recorded as calls by name (`operations.applied`).
 
 Dtypes and shapes of results are asked of NumPy: a dtype by a call with arrays of one element, the shape of what is
 joined or padded by a call with arrays whose elements take no memory. Cases that compiled code does not have (a mask as
@@ -15,7 +15,7 @@ import numpy as np
 
 from appyc.lazy import arrays
 from appyc.lazy.evaluation import LeftToNumPy, require
-from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Apply, without
+from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Expression, applied, without
 from appyc.lazy.recorder import record
 from appyc.lazy.ufuncs import as_operand
 
@@ -27,15 +27,14 @@ _NOTHING = np.dtype([])
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _asked(operation: Apply, *kinds: tuple[np.dtype, Shape] | None) -> tuple[np.dtype, Shape]:
+def _asked(operation: Expression, *kinds: tuple[np.dtype, Shape] | None) -> tuple[np.dtype, Shape]:
     """The dtype and shape of what NumPy gives for arrays with these, and for integers (None). Raises NumPy's errors."""
     there = (1 if kind is None else np.zeros(kind[1], kind[0]) for kind in kinds)
-    args, keywords = operation.filled(there)
-    found = np.asarray(operation.function()(*args, **keywords))
+    found = np.asarray(operation.run(*there))
     return found.dtype, found.shape
 
 
-def _recorded(operation: Apply, operands: Sequence[Any], shape: Callable[[], Shape]) -> Any:
+def _recorded(operation: Expression, operands: Sequence[Any], shape: Callable[[], Shape]) -> Any:
     """The result of a call."""
     small = [None if type(o) is int else (o.dtype, (1,) * o.ndim) for o in operands]
     dtype, _ = _asked(operation, *small)
@@ -72,7 +71,7 @@ def _constant(value: Any, operands: list[Any]) -> Any:
     """A part of the code: a number, a word, or a tuple of such."""
     if isinstance(value, list | tuple):
         return tuple([_constant(v, operands) for v in value])
-    if value is None or type(value) in (bool, int, str):
+    if value is None or type(value) in (bool, int) or (type(value) is str and value.isalnum()):
         return value
     if isinstance(value, np.integer):
         return int(value)
@@ -87,23 +86,23 @@ def _named(value: Any, operands: list[Any]) -> Any:
 # ---------------------------------------------------------------- shapes
 
 
-def _moved(operation: Apply, _: Given, *operands: Any) -> Shape:
+def _moved(operation: Expression, _: Given, *operands: Any) -> Shape:
     """The shape of joined, repeated or padded operands."""
     return _asked(operation, *[(_NOTHING, o.shape) for o in operands])[1]
 
 
-def _same(_: Apply, __: Given, array: Any, *more: Any) -> Shape:
+def _same(_: Expression, __: Given, array: Any, *more: Any) -> Shape:
     shape: Shape = array.shape
     return shape
 
 
-def _summed(_: Apply, given: Given, array: Any) -> Shape:
+def _summed(_: Expression, given: Given, array: Any) -> Shape:
     axis = given.get("axis")
     axes = tuple(range(array.ndim)) if axis is None else (axis % array.ndim,)
     return without(array.shape, axes, keepdims=given.get("keepdims", False))
 
 
-def _repeated(_: Apply, given: Given, array: Any) -> Shape:
+def _repeated(_: Expression, given: Given, array: Any) -> Shape:
     axis, times = given.get("axis"), given["repeats"]
     whole = (array.size,) if axis is None else array.shape
     at = 0 if axis is None else axis % array.ndim
@@ -131,7 +130,7 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
         named = {p: parameters[p](v, operands) for p, v in keywords.items()}
         given = {**forms, **named}
         require(arrays_first <= forms.keys() and fits(given, *operands))
-        operation = Apply(name, tuple(forms.values()), tuple(named.items()))
+        operation = applied(name, forms.values(), named)
         return _recorded(operation, operands, lambda: shape(operation, given, *operands))
 
     return function
@@ -139,7 +138,7 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
 
 def _einsum(subscripts: Any, *given: Any) -> Any:
     operands: list[Any] = []
-    require(isinstance(subscripts, str) and subscripts.count("->") == 1 and "." not in subscripts)
+    require(isinstance(subscripts, str) and subscripts.count("->") == 1 and not {*".{}"} & {*subscripts})
     forms = _arrays(given, operands)
     inputs, output = subscripts.replace(" ", "").split("->")
     parts = inputs.split(",")
@@ -151,7 +150,7 @@ def _einsum(subscripts: Any, *given: Any) -> Any:
     require("".join(kept) == output)  # else the axes of the result change their order
     require(len(operands) > 1 or len(kept) < len(extents))  # else it is a view
     shape = tuple([extents[letter] for letter in kept])
-    return _recorded(Apply("einsum", (subscripts, *forms), ()), operands, lambda: shape)
+    return _recorded(applied("einsum", (subscripts, *forms)), operands, lambda: shape)
 
 
 def _is_padded(given: Given, array: Any) -> bool:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays, at_once, indexing
+from appyc.lazy import arrays, at_once, indexing, operations
 from appyc.lazy.evaluation import LeftToNumPy, evaluated, require
-from appyc.lazy.operations import Pointwise, broadcast
 from appyc.lazy.recorder import record_ordered, record_store
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import COMPILED_UFUNCS, Recorded, is_compiled, operands_of, pointwise, product, store
@@ -112,7 +111,7 @@ def _where_mask(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, where: An
     # What is computed is so where the mask is true only, else NumPy may warn of other elements.
     require(not at_once.are_there(*inputs, target, where))
     found = _planned(ufunc, operands_of(*inputs))
-    require(broadcast(found[2], target.shape) == target.shape)
+    require(operations.broadcast(found[2], target.shape) == target.shape)
     require(np.can_cast(found[3], target.dtype, "same_kind"))
     choose(where, record_ordered(*found), target)
     return target
@@ -126,6 +125,6 @@ def choose(where: Any, value: Any, target: Any) -> None:
         store(target, value)
         return
     require(getattr(mask, "dtype", None) == np.bool_, is_compiled((target, value)))
-    shape = broadcast(getattr(mask, "shape", ()), getattr(value, "shape", ()), target.shape)
+    shape = operations.broadcast(getattr(mask, "shape", ()), getattr(value, "shape", ()), target.shape)
     require(shape == target.shape)
-    record_store(Pointwise(np.where), (mask, value, target), target, target.shape)
+    record_store(operations.pointwise(np.where), (mask, value, target), target, target.shape)

@@ -29,7 +29,7 @@ import numpy as np
 
 from appyc.lazy import evaluation
 from appyc.lazy._nodes import View, settled
-from appyc.lazy.operations import Call, Gather, Operation, Scatter
+from appyc.lazy.operations import Expression, Kind, Operation, Scatter
 from appyc.lazy.running import STATE, flush
 
 NOT_NOW = object()
@@ -47,10 +47,10 @@ def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ..
     elif not is_small(shape):
         return NOT_NOW
     else:  # the source of a gather may be large: few of its elements are read
-        given = _values(operands, any_size=1 if type(operation) is Gather else 0)
+        given = _values(operands, any_size=1 if operation.kind is Kind.PICKING else 0)
     if given is None:
         return NOT_NOW
-    assert not isinstance(operation, Call)  # which `deferred_calls` handles
+    assert isinstance(operation, Expression)
     found = operation.run(*given)
     return np.asarray(found, dtype, order="C") if shape else np.asarray(found, dtype)[()]
 
@@ -68,10 +68,10 @@ def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: 
         given = None if into is None else _values(operands)
     if into is None or given is None:
         return False
-    assert not isinstance(operation, Call)
-    if type(operation) is Scatter:
+    if isinstance(operation, Scatter):
         operation.store(into, *given)
     else:
+        assert isinstance(operation, Expression)
         into[...] = operation.run(*given)
     return True
 

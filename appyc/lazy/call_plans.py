@@ -18,7 +18,7 @@ import numpy as np
 
 from appyc.lazy import arrays
 from appyc.lazy._nodes import Statement, View
-from appyc.lazy.operations import Operation, Power
+from appyc.lazy.operations import Kind, Operation
 from appyc.lazy.recorded_nodes import Operand
 from appyc.lazy.ufuncs import PYTHON_NUMBERS, range_of_integers
 
@@ -85,7 +85,7 @@ def _takes(target: Any, operands: tuple[Any, ...], result: Any, statement: State
     """Whether a statement's operands are those of the call, but for a constant exponent, views of the target, whose
     memory a statement does not keep alive, and a number of Python's in the type of what it is stored into."""
     taken, left_out = statement.operands, operands[len(statement.operands) :]
-    is_power = type(statement.operation) is Power and all(type(o) in PYTHON_NUMBERS for o in left_out)
+    is_power = statement.operation.kind is Kind.POWER and all(type(o) in PYTHON_NUMBERS for o in left_out)
     if len(taken) > len(operands) or (left_out and not is_power):
         return False
     for given, found in zip(operands, taken, strict=False):

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
-from appyc.lazy.operations import Call, Create, Gather, Operation, Pointwise, Power, Scatter
+from appyc.lazy.operations import Call, Kind, Operation
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site, ghost_of
 from appyc.lazy.residence import at_home
@@ -93,13 +93,6 @@ class Gathered:
         return (tuple(self.lines), self.lengths.equal, self.lengths.created)
 
 
-_STRETCHING = (Pointwise, Power)
-"""Operations that broadcast their operands."""
-
-_PICKING = (Gather, Scatter)
-"""Operations that read or write only some elements of an operand."""
-
-
 def _argument(buffer: Buffer) -> object:
     memory = buffer.memory
     if memory is None:
@@ -124,7 +117,7 @@ class _Gatherer:
         assert target is not None, "a dead statement was to run"
         operands: list[Form] = []
         work = math.prod(shape)
-        picks = type(operation) in _PICKING
+        picks = operation.kind is Kind.PICKING
         for operand in statement.operands:
             if not isinstance(operand, View):
                 out.scalars.append(operand)
@@ -223,7 +216,7 @@ class _Gatherer:
 
 def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:
     """Which axes of an operand have one element where the result has another number."""
-    if type(statement.operation) not in _STRETCHING:
+    if statement.operation.kind not in (Kind.ELEMENTWISE, Kind.POWER):
         return ()
     whole = statement.shape
     if shape == whole or not shape:
@@ -240,7 +233,7 @@ def gather(statements: list[Recorded]) -> Gathered:
         gatherer.out.sites.append(statement.site)
         if isinstance(statement, CallStatement):
             gatherer.call(statement)
-        elif type(statement.operation) is Create:
+        elif statement.operation.kind is Kind.CREATION:
             gatherer.create(statement)
         else:
             gatherer.statement(statement)

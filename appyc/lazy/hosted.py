@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.lazy import residence
 from appyc.lazy._nodes import Statement, View
 from appyc.lazy.dead_results import Watch
-from appyc.lazy.operations import Copy, Product
+from appyc.lazy.operations import Expression, product
 from appyc.lazy.views import view_of
 
 
@@ -13,11 +13,11 @@ def run_hosted(statement: Statement, watch: Watch, *, for_gpu: bool) -> str:
     """Runs the statement. Returns the name of the library that did: CuPy for products of floating-point matrices."""
     target, operation = statement.target(), statement.operation
     assert target is not None
-    assert isinstance(operation, Product | Copy)
+    assert isinstance(operation, Expression)
     sources = [(o.buffer or target, o.path) for o in statement.operands if isinstance(o, View)]
     stored = [] if statement.path is None else [(target, statement.path)]
     views = None
-    if for_gpu and isinstance(operation, Product) and target.dtype.kind in "fc":
+    if for_gpu and operation is product(hosted=True) and target.dtype.kind in "fc":
         residence.move(buffer for buffer, _ in sources + stored)
         views = residence.views_there(sources + stored)
     for buffer in statement.reads():

@@ -13,7 +13,7 @@ import numpy as np
 from appyc.lazy import arrays
 from appyc.lazy._nodes import basic_items
 from appyc.lazy.evaluation import LeftToNumPy, changing, evaluated, plain, require
-from appyc.lazy.operations import COMPILED_DTYPES, Gather, Pointwise, Scatter, broadcast, ufunc_dtype
+from appyc.lazy.operations import COMPILED_DTYPES, Scatter, broadcast, gather, pointwise, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import asarray, record, record_store, turned
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
@@ -115,14 +115,14 @@ def fancy_load(source: arrays.Array, key: Any) -> Any:
         order = memory_order([i.ghost() for i in found.indices], len(found.shape))
         shape = tuple(found.shape[axis] for axis in order)
         operands = (found.view, *(turned(i, order) for i in found.indices))
-        return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
+        return record(gather(len(found.indices)), operands, shape, source.dtype).transpose(inverse(order))
     return evaluated(np.ndarray.__getitem__, (source, key), {})
 
 
 def gathered(source: arrays.Array, found: IndexArrays) -> Any:
     """The gather of the elements at these indices."""
     shape = found.shape + found.view.shape[len(found.indices) :]
-    out = record(Gather(), (found.view, *found.indices), shape, source.dtype)
+    out = record(gather(len(found.indices)), (found.view, *found.indices), shape, source.dtype)
     return out.transpose(found.order) if found.is_turned else out
 
 
@@ -152,7 +152,7 @@ def _store(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | None)
         # The values of the mask may tell which element goes where.
         require(ufunc is None, len(shape) <= len(rest) and broadcast(shape, rest) == rest)
         whole = mask[(..., *(None,) * len(rest))] if rest else mask.compilable()
-        record_store(Pointwise(np.where), (whole, operand, target), target, target.shape)
+        record_store(pointwise(np.where), (whole, operand, target), target, target.shape)
         return
     found = index_arrays(target, key)
     turned = found.shape + found.view.shape[len(found.indices) :]

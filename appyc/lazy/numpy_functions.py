@@ -12,7 +12,7 @@ import numpy as np
 from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.applied import APPLIED
 from appyc.lazy.evaluation import LeftToNumPy, adopted, evaluated, plain, require, views_by, wrapped
-from appyc.lazy.operations import COMPILED_DTYPES, Create, Pointwise, broadcast
+from appyc.lazy.operations import COMPILED_DTYPES, broadcast, create, pointwise
 from appyc.lazy.recorder import array, record, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.residence import is_chunked
@@ -49,7 +49,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if not shape:  # no common shape; or numbers, of which NumPy makes an array without axes
         raise LeftToNumPy
     require(dtype in COMPILED_DTYPES)
-    return record_ordered(Pointwise(np.where), operands, shape, dtype)
+    return record_ordered(pointwise(np.where), operands, shape, dtype)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more: Any) -> Any:
@@ -194,7 +194,7 @@ def _creating(
     filled = [
         np.full((), value, wanted)[()] for value in values
     ]  # raises what NumPy raises for one that does not fit
-    return record(Create(name, wanted), (*resolved, *filled), resolved, wanted)
+    return record(create(name, wanted, len(resolved)), (*resolved, *filled), resolved, wanted)
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:

@@ -10,9 +10,10 @@ is hashed and compared fastest.
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,135 +32,115 @@ class Shared(type):
         return super().__call__(*args, **keywords)
 
 
-class _Shared(metaclass=Shared):
-    """hosted: what no program computes, but NumPy between programs."""
+class Kind(Enum):
+    """What the form of a statement depends on. ELEMENTWISE: operands are broadcast. POWER: so is its one operand; the
+    exponent is in the text. CREATION: the operands are the extents, and for `full` a value. PICKING: few elements of an
+    operand are read or written, by arrays of indices."""
 
-    __slots__ = ()
-    hosted = False
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Pointwise(_Shared):
-    """A function of its operands, element by element: a ufunc, or `np.where`."""
-
-    run: Callable[..., Any]
+    ELEMENTWISE, POWER, CREATION, PICKING, OTHER = range(5)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Power(_Shared):
-    """A power whose exponent is a number that is part of the code."""
+class Expression(metaclass=Shared):
+    """An operation as Python's text, with `{}` for each operand. hosted: no program computes it, but NumPy between
+    programs."""
 
-    exponent: int | float
-
-    def run(self, a: Any) -> Any:
-        return a**self.exponent
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Create(_Shared):
-    """`np.<name>` of extents, and for `full` a value, which are its operands."""
-
-    name: str
-    dtype: np.dtype
+    text: str
+    kind: Kind = Kind.OTHER
+    hosted: bool = False
 
     @property
     def run(self) -> Callable[..., Any]:
-        creation: Callable[..., Any] = getattr(np, self.name)
-        if self.name == "full":
-            return lambda *given: creation(given[:-1], given[-1], self.dtype)
-        return lambda *shape: creation(shape, self.dtype)
+        return _function(self.text)
+
+    def __str__(self) -> str:
+        return self.text.format(*"abcdefgh")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Convert(_Shared):
+@functools.cache
+def _function(text: str) -> Callable[..., Any]:
+    """The function of the operands. Its results need not be in C order."""
+    names = [f"o{k}" for k in range(text.count("{}"))]
+    found: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {text.format(*names)}", {"np": np})
+    return found
+
+
+class Operand(str):
+    """The text of an operand, beside constants that are text."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+OPERAND = Operand("{}")
+"""Stands for the next operand in the arguments of `applied`."""
+
+
+def applied(name: str, args: Iterable[Any], keywords: Mapping[str, Any] = MappingProxyType({}),
+            kind: Kind = Kind.OTHER) -> Expression:  # fmt: skip
+    """`np.<name>(*args, **keywords)`."""
+    given = [*map(repr, args), *(f"{k}={v!r}" for k, v in keywords.items())]
+    return Expression(f"np.{name}({', '.join(given)})", kind)
+
+
+def pointwise(function: Callable[..., Any]) -> Expression:
+    """A function of its operands, element by element: a ufunc, or `np.where`."""
+    count = function.nin if isinstance(function, np.ufunc) else 3
+    return applied(function.__name__, [OPERAND] * count, kind=Kind.ELEMENTWISE)
+
+
+def power(exponent: float) -> Expression:
+    """A power whose exponent is a number that is part of the code."""
+    return Expression(f"{{}} ** {exponent!r}", Kind.POWER)
+
+
+def create(name: str, dtype: np.dtype, rank: int) -> Expression:
+    """`np.<name>` of extents, and for `full` a value, which are its operands."""
+    args = [(OPERAND,) * rank, OPERAND][: 1 + (name == "full")]
+    return applied(name, args, {"dtype": _type(dtype)}, Kind.CREATION)
+
+
+def convert(dtype: np.dtype) -> Expression:
     """The operand with another dtype, in memory of its own, where its axes keep their order."""
-
-    dtype: np.dtype
-
-    def run(self, a: Any) -> np.ndarray:
-        return np.array(a, self.dtype, order="C")
+    return Expression(f"{{}}.astype({_type(dtype)})")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Copy(_Shared):
+def gather(indices: int) -> Expression:
+    """`operand[i, j, ...]` with so many arrays of indices, which are the other operands."""
+    return Expression(f"{{}}[{', '.join(['{}'] * indices)}]", Kind.PICKING)
+
+
+def copied(*, hosted: bool = False) -> Expression:
     """The operand in memory of its own, in C order. hosted: of a view that only NumPy knows."""
+    return Expression("{}.copy()", hosted=hosted)
 
-    hosted: bool = False
 
-    def run(self, a: np.ndarray) -> np.ndarray:
-        return np.array(a, order="C")
+def product(*, hosted: bool) -> Expression:
+    """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
+    return Expression("{} @ {}", hosted=hosted)
+
+
+def _type(dtype: np.dtype) -> Operand:
+    if dtype.kind in "iufc" and dtype.isnative:
+        return Operand(f"np.{dtype.name}")
+    return Operand("np.bool_" if dtype.kind == "b" else f"np.dtype({dtype.str!r})")  # text, times, ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Gather(_Shared):
-    """`operand[i, j, ...]` with arrays of indices, which are the other operands."""
-
-    def run(self, a: np.ndarray, *indices: np.ndarray) -> Any:
-        return a[indices]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Scatter(_Shared):
+class Scatter(metaclass=Shared):
     """`target[i, j, ...] = value`, or `ufunc.at(target, (i, j, ...), value)`. Operands: the value, and the indices."""
 
     ufunc: np.ufunc | None
+    kind: ClassVar[Kind] = Kind.PICKING
+    hosted: ClassVar[bool] = False
 
     def store(self, target: np.ndarray, value: Any, *indices: np.ndarray) -> None:
         if self.ufunc is None:
             target[indices] = value
         else:
             self.ufunc.at(target, indices, value)
-
-    def run(self, *operands: Any) -> Any:
-        raise AssertionError("a store through indices gives nothing")
-
-
-OPERAND = "operand"
-"""The marker in the arguments of `Apply` for the next operand."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Apply(_Shared):
-    """`np.<name>(*args, **keywords)`, with the OPERAND markers replaced by the operands."""
-
-    name: str
-    args: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...]
-
-    def filled(self, operands: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments with these operands."""
-        there = iter(operands)
-
-        def fill(value: Any) -> Any:
-            if value is OPERAND:
-                return next(there)
-            return tuple([fill(v) for v in value]) if type(value) is tuple else value
-
-        return [fill(value) for value in self.args], dict(self.keywords)
-
-    def function(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = operator.attrgetter(self.name)(np)
-        return found
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        if all(arg is OPERAND for arg in self.args):
-            return functools.partial(self.function(), **dict(self.keywords))
-        return self._run
-
-    def _run(self, *operands: Any) -> Any:
-        args, keywords = self.filled(operands)
-        return self.function()(*args, **keywords)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Product(_Shared):
-    """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
-
-    hosted: bool
-
-    def run(self, a: np.ndarray, b: np.ndarray) -> Any:
-        return a @ b
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +157,11 @@ class Call:
     results: tuple[np.dtype, ...]
     single: bool
     shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
+    kind: ClassVar[Kind] = Kind.OTHER
     hosted: ClassVar[bool] = False
 
 
-Operation = Pointwise | Power | Create | Convert | Copy | Gather | Scatter | Apply | Product | Call
+Operation = Expression | Scatter | Call
 
 
 # ---------------------------------------------------------------- dtypes and shapes

@@ -9,7 +9,7 @@ import numpy as np
 from appyc.lazy import arrays, at_once
 from appyc.lazy._nodes import Statement, View, made
 from appyc.lazy.evaluation import changing, copy_of, evaluated, on_values, whole, wrapped
-from appyc.lazy.operations import COMPILED_DTYPES, Convert, Operation, as_dtype
+from appyc.lazy.operations import COMPILED_DTYPES, Operation, as_dtype, convert
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
 from appyc.lazy.residence import is_chunked, kept
@@ -27,7 +27,7 @@ def array(
         if copy is False and (wanted != values.dtype or values.buffer.is_number):
             np.array(values.ghost()[()], wanted, copy=False)  # raises NumPy's error
         if isinstance(values, arrays.number):
-            out = record(Convert(wanted), (values,), (), wanted, is_number=False)
+            out = record(convert(wanted), (values,), (), wanted, is_number=False)
         else:
             out = values.astype(wanted, order or "K", copy=bool(copy))
         return out if ndmin <= out.ndim else out[(*(None,) * (ndmin - out.ndim), ...)]

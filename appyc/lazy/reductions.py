@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import arrays
+from appyc.lazy import arrays, operations
 from appyc.lazy.evaluation import plain, require
-from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Apply, Pointwise, broadcast, reduced, without
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import record, record_ordered
 from appyc.lazy.ufuncs import as_operand, binary, is_compiled, operands_of, store
@@ -42,7 +41,11 @@ def _recording(name: str, find: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **keywords: Any) -> Any:
         given = _bound(names, args, keywords)
         operand = as_operand(given.pop("a", None))
-        require(isinstance(operand, arrays.Array) and operand.shape and operand.dtype in COMPILED_DTYPES)
+        require(
+            isinstance(operand, arrays.Array)
+            and operand.shape
+            and operand.dtype in operations.COMPILED_DTYPES
+        )
         require(not given.keys() & {"mean", "correction"})
         out = given.pop("out", None)
         found = find(name, operand, **given)
@@ -58,8 +61,8 @@ def _reduced(name: str, operand: Any, axis: Any = None, dtype: Any = None, ddof:
         operand = _without(name, operand, where)
     if dtype is not None:
         operand = _converted(name, operand, np.dtype(dtype))
-    result, axes = reduced(name, operand.dtype, len(operand.shape), axis, ddof)
-    require(result in COMPILED_DTYPES)
+    result, axes = operations.reduced(name, operand.dtype, len(operand.shape), axis, ddof)
+    require(result in operations.COMPILED_DTYPES)
     whole = None if axis is None else axes
     found = _along(name, operand, whole, axes, bool(keepdims), ddof, result)
     if initial is not None:
@@ -72,21 +75,21 @@ def _reduced(name: str, operand: Any, axis: Any = None, dtype: Any = None, ddof:
     return found
 
 
-def _applied(name: str, ddof: int = 0, **keywords: Any) -> Apply:
+def _applied(name: str, ddof: int = 0, **keywords: Any) -> operations.Expression:
     more = {"ddof": ddof} if name in ("var", "std") else {}
-    return Apply(name, (OPERAND,), tuple({**keywords, **more}.items()))
+    return operations.applied(name, (operations.OPERAND,), {**keywords, **more})
 
 
 def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[int, ...], keepdims: bool, ddof: int,
            result: np.dtype) -> Any:  # fmt: skip
     """The reduction along axes, whose result lies in memory as the operand does."""
     if operand.is_straight:
-        shape = without(operand.shape, axes, keepdims=keepdims)
+        shape = operations.without(operand.shape, axes, keepdims=keepdims)
         return record(_applied(name, ddof, axis=whole, keepdims=keepdims), (operand,), shape, result)
     order = memory_order([operand.ghost()], operand.ndim)
     turned = operand.transpose(order)
     inner = tuple(sorted(order.index(a) for a in axes))
-    shape = without(turned.shape, inner, keepdims=keepdims)
+    shape = operations.without(turned.shape, inner, keepdims=keepdims)
     operation = _applied(name, ddof, axis=None if whole is None else inner, keepdims=keepdims)
     found = record(operation, (turned,), shape, result)
     left = order if keepdims else tuple(a for a in order if a not in axes)
@@ -99,14 +102,14 @@ def _without(name: str, operand: Any, where: Any) -> Any:
     (mask,) = operands_of(where)
     require(name in _IDENTITY, is_compiled((mask,)))
     require(np.dtype(type(mask) if isinstance(mask, bool) else mask.dtype) == np.bool_)
-    require(broadcast(getattr(mask, "shape", ()), operand.shape) == operand.shape)
+    require(operations.broadcast(getattr(mask, "shape", ()), operand.shape) == operand.shape)
     rest = operand.dtype.type(_IDENTITY[name])
-    return record_ordered(Pointwise(np.where), (mask, operand, rest), operand.shape, operand.dtype)
+    return record_ordered(operations.pointwise(np.where), (mask, operand, rest), operand.shape, operand.dtype)
 
 
 def _converted(name: str, operand: Any, dtype: np.dtype) -> Any:
     """The operand in the type that is asked for."""
-    require(dtype in COMPILED_DTYPES, dtype.kind != "b", operand.dtype.kind != "c")
+    require(dtype in operations.COMPILED_DTYPES, dtype.kind != "b", operand.dtype.kind != "c")
     is_float = name in ("mean", "var", "std") and dtype.kind == "f"
     require(is_float or name in ("sum", "prod", "cumsum", "cumprod"))
     return operand.astype(dtype, copy=False)
@@ -121,8 +124,8 @@ def _stored(found: Any, out: Any) -> Any:
 
 def _arg_reduced(name: str, operand: Any, axis: Any = None, keepdims: Any = False) -> Any:
     require(operand.size, operand.dtype.kind != "c", not isinstance(axis, tuple))
-    _, axes = reduced("max", operand.dtype, operand.ndim, axis, 0)
-    shape = without(operand.shape, axes, keepdims=bool(keepdims))
+    _, axes = operations.reduced("max", operand.dtype, operand.ndim, axis, 0)
+    shape = operations.without(operand.shape, axes, keepdims=bool(keepdims))
     operation = _applied(name, axis=None if axis is None else axes[0], keepdims=bool(keepdims))
     return record(operation, (operand,), shape, np.dtype(np.intp))
 
@@ -132,9 +135,9 @@ def _accumulated(name: str, operand: Any, axis: Any = None, dtype: Any = None) -
         operand = operand.ravel()
     if dtype is not None:
         operand = _converted(name, operand, np.dtype(dtype))
-    require(operand.dtype in COMPILED_DTYPES, not isinstance(axis, tuple))
+    require(operand.dtype in operations.COMPILED_DTYPES, not isinstance(axis, tuple))
     combining = name.removeprefix("cum")
-    result, axes = reduced(combining, operand.dtype, operand.ndim, -1 if axis is None else axis, 0)
+    result, axes = operations.reduced(combining, operand.dtype, operand.ndim, -1 if axis is None else axis, 0)
     require(dtype is None or result == dtype)
     order = memory_order([operand.ghost()], operand.ndim)
     turned = operand.transpose(order)

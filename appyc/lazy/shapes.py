@@ -13,7 +13,7 @@ import numpy as np
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
 from appyc.lazy._nodes import Index, indexed, known_fields, viewed
 from appyc.lazy.flat import Flat
-from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
+from appyc.lazy.operations import COMPILED_DTYPES, as_dtype, convert, copied
 from appyc.lazy.order import inverse, is_straight, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, steps_between, window
@@ -106,7 +106,7 @@ class ShapeMethods(arrays.Array):
         if self.dtype.kind in "VO":  # a row, which is a view, or an object
             return self.computed()[evaluation.plain(key)]
         return recorder.record(
-            Convert(self.dtype), (found.compilable(),), (), self.dtype
+            convert(self.dtype), (found.compilable(),), (), self.dtype
         )  # with today's value
 
     def _field(self, name: str) -> Any:
@@ -226,11 +226,11 @@ class ShapeMethods(arrays.Array):
         if axes != tuple(range(self.ndim)):
             operand = operand.transpose(axes)
         if not operand.is_straight:  # of which a conversion would keep the order
-            operand = recorder.record(Copy(), (operand,), operand.shape, self.dtype, is_number=False)
+            operand = recorder.record(copied(), (operand,), operand.shape, self.dtype, is_number=False)
             if wanted == self.dtype:
                 return operand.transpose(inverse(axes))
         out = recorder.record(
-            Convert(wanted), (operand,), operand.shape, wanted, is_number=self.buffer.is_number
+            convert(wanted), (operand,), operand.shape, wanted, is_number=self.buffer.is_number
         )
         return out if axes == tuple(range(self.ndim)) else out.transpose(inverse(axes))
 
@@ -272,7 +272,7 @@ class ShapeMethods(arrays.Array):
             )
         if self.buffer.dtype.kind == "V":  # whose rows are NumPy's, and may change at any time
             return evaluation.wrapped(self.computed().copy())
-        return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)
+        return recorder.record(copied(hosted=True), (self,), self.shape, self.dtype, is_number=False)
 
     def _path_to_write(self) -> Path | None:
         """The path to the same elements where they may be written; None where compiled code cannot express it."""

@@ -116,7 +116,7 @@ def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
     integers = [operand for operand in operands if type(operand) is int]
     if plan is None or (integers and not plan.least <= min(integers) <= max(integers) <= plan.most):
         return None
-    if type(plan.operation) is operations.Power:
+    if plan.operation.kind is operations.Kind.POWER:
         operands = operands[:1]
     return plan.operation, operands, plan.shape, plan.dtype
 
@@ -133,7 +133,7 @@ def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
         return None
     if dtype not in operations.COMPILED_DTYPES or dtype is None or shape is None:
         return None
-    operation: operations.Operation = operations.Pointwise(ufunc)
+    operation = operations.pointwise(ufunc)
     if ufunc is np.power:
         exponent = kinds[1][1]
         if np.dtype(types[0]) == np.bool_ or (
@@ -141,7 +141,7 @@ def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
         ):
             return None  # a negative exponent raises
         if type(exponent) in (int, float) and -4 <= exponent <= 4:
-            operation = operations.Power(exponent)
+            operation = operations.power(exponent)
     return Plan(operation, shape, dtype, *range_of_integers(*dtypes))
 
 
@@ -217,7 +217,7 @@ def store(target: arrays.Array, value: Any) -> None:
         one = np.empty((), target.dtype)
         one[()] = operand
         operand = one[()]
-    record_store(operations.Convert(target.dtype), (operand,), target, shape)
+    record_store(operations.convert(target.dtype), (operand,), target, shape)
 
 
 def _is_stored_in_order(target: arrays.Array, value: Any) -> bool:
@@ -236,4 +236,4 @@ def product(one: Any, two: Any) -> Any:
     dtype = operations.ufunc_dtype(np.matmul, one.dtype, two.dtype)
     if dtype is None:
         return evaluated(np.matmul, (one, two), {})
-    return record(operations.Product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)
+    return record(operations.product(hosted=len(shapes[0]) + len(shapes[1]) > 3), (one, two), shape, dtype)

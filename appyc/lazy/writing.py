@@ -5,31 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
-
 from appyc.lazy import operations
 from appyc.lazy.equal_lengths import Length
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.views import ROUND, tuple_of
-
-
-class _Code(str):
-    """The text of an operand, beside constants that are text."""
-
-    __slots__ = ()
-
-
-def _type(dtype: np.dtype) -> str:
-    if dtype.kind in "iufc" and dtype.isnative:
-        return f"np.{dtype.name}"
-    return "np.bool_" if dtype.kind == "b" else f"np.dtype({dtype.str!r})"  # text, times, ...
-
-
-def _argument(value: Any) -> str:
-    """An operand, a constant, or a tuple of such."""
-    if isinstance(value, tuple):
-        return tuple_of([_argument(v) for v in value])
-    return value if isinstance(value, _Code) else repr(value)
 
 
 class Writer:
@@ -72,7 +51,7 @@ class Writer:
                 return [*naming, f"{view}[{', '.join(indices)}] = {value}"]
             items = tuple_of(indices) if len(indices) > 1 else indices[0]
             return [*naming, f"np.{operation.ufunc.__name__}.at({view}, {items}, {value})"]
-        value = self._value(operation, operands)
+        value = operation.text.format(*operands)
         if path is None:
             return [f"{self.found.name(target)} = {value}"]
         last: Any = path[-1] if path else ("", 0, False)
@@ -104,30 +83,6 @@ class Writer:
             return [call]
         names = ["_" if number is None else self.found.name(number) for number in made]
         return [f"{names[0] if operation.single else tuple_of(names)} = {call}"]
-
-    def _value(self, operation: object, operands: list[str]) -> str:
-        match operation:
-            case operations.Pointwise(function):
-                return f"np.{function.__name__}({', '.join(operands)})"
-            case operations.Power(exponent):
-                return f"{operands[0]} ** {exponent!r}"
-            case operations.Gather():
-                return f"{operands[0]}[{', '.join(operands[1:])}]"
-            case operations.Copy():
-                return f"{operands[0]}.copy()"
-            case operations.Convert(dtype):
-                return f"{operands[0]}.astype({_type(dtype)})"
-            case operations.Create(name, dtype):
-                rank = len(operands) - (name == "full")
-                return f"np.{name}({', '.join([tuple_of(operands[:rank]), *operands[rank:]])}, dtype={_type(dtype)})"
-            case operations.Apply():
-                args, keywords = operation.filled(map(_Code, operands))
-                named = [f"{k}={_argument(v)}" for k, v in keywords.items()]
-                return f"np.{operation.name}({', '.join([*map(_argument, args), *named])})"
-            case operations.Product():
-                return f"{operands[0]} @ {operands[1]}"
-            case _:
-                raise AssertionError(f"no text for {operation}")
 
     def _operand(self, form: Form) -> str:
         if isinstance(form, str):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import appyc.numpy as np
 from appyc.lazy import _nodes, indexing, recorded_nodes, recording, running
-from appyc.lazy.operations import Pointwise
+from appyc.lazy.operations import pointwise
 from appyc.lazy.running import STATE, flush
 
 
@@ -24,8 +24,8 @@ def test_statements_hold_what_they_read_and_not_what_they_write() -> None:
     assert source.nbytes == 96
     assert (source.memory, source.ghost, source.lent, source.is_number) == (None, None, False, False)
     view = _nodes.View(source, (), (3, 4), dtype)
-    store = _nodes.Statement(Pointwise(numpy.where), (view, 2.0), target, (), (3, 4), "site")
-    make = _nodes.Statement(Pointwise(numpy.where), (view, view), target, None, (3, 4), "site")
+    store = _nodes.Statement(pointwise(numpy.where), (view, 2.0), target, (), (3, 4), "site")
+    make = _nodes.Statement(pointwise(numpy.where), (view, view), target, None, (3, 4), "site")
     for statement, stores in ((store, True), (make, False)):
         assert statement.target() is target
         assert statement.stores is stores
@@ -53,11 +53,11 @@ def test_the_extension_refuses_what_it_cannot_hold() -> None:
     with pytest.raises(TypeError):
         _nodes.View(3, (), (3,), dtype)
     with pytest.raises(TypeError):
-        _nodes.Statement(Pointwise(numpy.where), [], _nodes.Buffer((3,), dtype), None, (3,), "site")
+        _nodes.Statement(pointwise(numpy.where), [], _nodes.Buffer((3,), dtype), None, (3,), "site")
     with pytest.raises(TypeError):
         _nodes.indexed(3, 4)
     with pytest.raises(TypeError):
-        _nodes.made(int, [], Pointwise(numpy.where), (), (), dtype, "site", False)
+        _nodes.made(int, [], pointwise(numpy.where), (), (), dtype, "site", False)
 
 
 def test_the_calling_line_is_outside_of_the_folder() -> None:

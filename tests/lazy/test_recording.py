@@ -17,7 +17,7 @@ import appyc
 import appyc.numpy as np
 from appyc.lazy._nodes import Buffer, Statement
 from appyc.lazy.gathering import Gathered, gather
-from appyc.lazy.operations import Pointwise
+from appyc.lazy.operations import pointwise
 from appyc.lazy.recorded_calls import Recorded
 from appyc.lazy.recording import Recording, line_of
 from appyc.lazy.running import STATE, flush
@@ -452,7 +452,7 @@ def test_a_short_loop_in_a_longer_one_is_not_taken_for_it() -> None:
 
     def is_due(sites: list[tuple[object, int, int]], site: tuple[object, int, int]) -> bool:
         recording = Recording(1 << 10, 1 << 30, 1)
-        recording.statements = [Statement(Pointwise(numpy.where), (), target, None, (3,), s) for s in sites]  # type: ignore
+        recording.statements = [Statement(pointwise(numpy.where), (), target, None, (3,), s) for s in sites]  # type: ignore
         return recording.is_due(site)  # type: ignore[arg-type]
 
     program = before + body * 4

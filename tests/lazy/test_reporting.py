@@ -34,7 +34,7 @@ def test_what_numpy_ran_is_told_with_the_reason() -> None:
     with compiling("cpu", 0):
         z = np.ones((3, 3)) @ np.ones((3, 3))
         assert z.tolist() == [[3.0] * 3] * 3
-        assert "by NumPy: Product" in appyc.explain()
+        assert "by NumPy: a @ b" in appyc.explain()
 
 
 def test_a_picture_of_what_is_pending() -> None:
