@@ -9,7 +9,7 @@ statements ran before. A wrong prediction costs a second run of its statements; 
 
 Deferred statements can run at any time: the statements that run write nothing that they read, no other statement
 writes what they make, and they read what they make in its last state alone. Calls of compiled functions are deferred
-if they store into one array and return nothing; they then hold only a weak reference to it (`RestingCall`).
+if they store into one array and return nothing; they then hold only a weak reference to it (`CallStatement.resting`).
 """
 
 from __future__ import annotations

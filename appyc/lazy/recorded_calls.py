@@ -16,10 +16,11 @@ class CallStatement(Run):
     """A recorded call of a compiled function, or a run of calls whose arguments move evenly.
 
     operands: of the first call. count: of calls.
-    It keeps the arrays that it writes to alive: what it stores into one may depend on all others.
+    It keeps the arrays that it writes to alive: what it stores into one may depend on all others. Where it rests,
+    since it stores into one alone, whose values are likely dead, it has only a weak reference to that (`target`).
     """
 
-    __slots__ = ("made", "operands", "operation")
+    __slots__ = ("made", "operands", "operation", "target")
 
     shape: tuple[int, ...] = ()
 
@@ -36,6 +37,7 @@ class CallStatement(Run):
         self.function = operation.function
         self.may_go_on = not operation.results
         self.always_waits = False
+        self.target: weakref.ref[Buffer] | None = None
 
     @property
     def moves(self) -> list[tuple[int, ...]]:
@@ -49,6 +51,9 @@ class CallStatement(Run):
 
     def stored(self) -> list[Buffer]:
         """The buffers that the call stores into."""
+        if self.target is not None:
+            target = self.target()
+            return [] if target is None else [target]
         return buffers_of([self.operands[number] for number in self.operation.written])
 
     def makes(self) -> list[Buffer]:
@@ -60,45 +65,24 @@ class CallStatement(Run):
     def reads(self) -> Sequence[Buffer]:
         return buffers_of(self.operands)
 
-
-class RestingCall:
-    """A deferred call that stores into one array, to which it holds only a weak reference."""
-
-    __slots__ = ("operands", "operation", "site", "target")
-
-    stores = True
-
-    def __init__(self, call: CallStatement) -> None:
-        (target,) = set(call.stored())
-        self.operation = call.operation
-        self.site = call.site
-        self.target = weakref.ref(target)
-        self.operands = tuple(
-            View(None, o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is target else o
-            for o in call.operands
-        )
-
-    def stored(self) -> list[Buffer]:
-        target = self.target()
-        return [] if target is None else [target]
-
-    writes = stored
-
-    def makes(self) -> list[Buffer]:
-        return []
-
-    def reads(self) -> list[Buffer]:
-        return buffers_of(self.operands)
+    def resting(self) -> CallStatement:
+        """The call as one that rests."""
+        (target,) = set(self.stored())
+        out = self._moved(target, None)
+        out.target, out.may_go_on, out.last = weakref.ref(target), False, ()
+        return out
 
     def again(self, target: Buffer) -> CallStatement:
-        """The call as a statement that can run."""
-        operands = tuple(
-            View(target, o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is None else o
+        """The call as one that can run, if it rests."""
+        return self if self.target is None else self._moved(None, target)
+
+    def _moved(self, before: Buffer | None, now: Buffer | None) -> CallStatement:
+        """The call with one buffer in place of another among its operands."""
+        operands = [
+            View(now, o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is before else o
             for o in self.operands
-        )
-        return CallStatement(self.operation, operands, (), self.site)
+        ]
+        return CallStatement(self.operation, tuple(operands), (), self.site)
 
 
 Recorded: TypeAlias = Statement | CallStatement
-
-Waiting: TypeAlias = Statement | CallStatement | RestingCall

@@ -15,18 +15,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy._core.umath import _extobj_contextvar
 
 from appyc.lazy import _nodes
 from appyc.lazy._nodes import Buffer, Tally
-from appyc.lazy.recorded_calls import Recorded, RestingCall, Waiting
+from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Site
 from appyc.lazy.residence import is_chunked
-
-_Any = TypeVar("_Any", Recorded, Waiting)
 
 
 def line_of(site: Site) -> tuple[str, int]:
@@ -49,7 +46,7 @@ COME_ROUND = 12
 body becomes one program, the same in each iteration."""
 
 
-def drop_needless(statements: list[_Any]) -> None:
+def drop_needless(statements: list[Recorded]) -> None:
     """Drops dead statements: those whose results are unreachable. Backwards, since a dropped one may have held the
     last reference to the result of an earlier one."""
     for at in range(len(statements) - 1, -1, -1):
@@ -107,7 +104,7 @@ class Recording(Tally):
 
     def __init__(self, most_statements: int, most_bytes: int, at_once: int) -> None:
         self.statements: list[Recorded] = []
-        self.left: list[Waiting] = []
+        self.left: list[Recorded] = []
         """Deferred statements, whose results are likely dead: they wait until one is needed."""
         self.again: frozenset[int] = frozenset()
         """The `id` of those statements taken last that had been deferred before."""
@@ -247,14 +244,11 @@ class Recording(Tally):
         pending, self.left, self.statements = self.pending(), [], []
         chosen, rest = parted(pending, wanted, overwritten)
         for statement in rest:
-            if id(statement) in newer and not isinstance(statement, RestingCall):
-                self.statements.append(statement)
-            else:
-                self.left.append(statement)
+            (self.statements if id(statement) in newer else self.left).append(statement)
         self.again = frozenset(id(statement) for statement in chosen if id(statement) not in newer)
         return chosen
 
-    def pending(self) -> list[Waiting]:
+    def pending(self) -> list[Recorded]:
         """All statements that have not run."""
         return [*self.left, *self.statements]
 
@@ -270,7 +264,7 @@ class Demand:
         self._changed: set[Buffer] = set(overwritten)
         self._needed = {*wanted, *self._changed}
 
-    def takes(self, statement: Waiting) -> bool:
+    def takes(self, statement: Recorded) -> bool:
         """Whether a statement before those that were taken is in the slice, to which it is then added."""
         if self._needed.isdisjoint(statement.writes()) and (
             not self._changed or self._changed.isdisjoint(statement.reads())
@@ -285,8 +279,8 @@ class Demand:
 
 
 def parted(
-    statements: list[_Any], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
-) -> tuple[list[Recorded], list[_Any]]:
+    statements: list[Recorded], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
+) -> tuple[list[Recorded], list[Recorded]]:
     """Splits the statements into those that must run and the others, without dead ones.
 
     Empties the list backwards: a dropped statement may hold the last reference to the result of an
@@ -294,7 +288,7 @@ def parted(
     """
     demand = Demand(wanted, overwritten)
     chosen: list[Recorded] = []
-    left: list[_Any] = []
+    left: list[Recorded] = []
     while statements:
         statement = statements.pop()
         writes = statement.writes()
@@ -303,7 +297,7 @@ def parted(
         if not demand.takes(statement):
             left.append(statement)
             continue
-        chosen.append(statement.again(writes[0]) if isinstance(statement, RestingCall) else statement)
+        chosen.append(statement.again(writes[0]) if isinstance(statement, CallStatement) else statement)
     chosen.reverse()
     left.reverse()
     return chosen, left

@@ -24,7 +24,7 @@ from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
-from appyc.lazy.recorded_calls import CallStatement, Recorded, RestingCall, Waiting
+from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import buffers_of
 from appyc.lazy.recording import Recording, Spent, drop_needless
 from appyc.options import compile_wait, computed_at_once, from_environment, or_usual, recorded_bounds
@@ -217,10 +217,8 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None, sp
         if wanted is not None and count == len(statements)
         else None
     )
-    staying: list[Waiting] = [] if left is None else [statements[at] for at in left.lines]
-    staying = [
-        RestingCall(s) if isinstance(s, CallStatement) else s for s in staying
-    ]  # without their targets
+    staying = [] if left is None else [statements[at] for at in left.lines]
+    staying = [s.resting() if isinstance(s, CallStatement) else s for s in staying]  # without their targets
     del statements[:count]
     returned, reachable = found.reachable()
     if wanted is not None:
