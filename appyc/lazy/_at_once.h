@@ -79,25 +79,11 @@ static Py_ssize_t size_of_index(const View *view, PyObject *key)
     return times(size, chosen < 0 ? 1 : chosen);
 }
 
-/* Whether an index says which element is wanted, or the array is small: then it is for NumPy to say what it gives. */
-static int is_at_once(const Tally *tally, const View *view, int kind)
+/* Whether few elements of an array are read or stored into, however large it is. */
+static int is_at_once(const Tally *tally, const View *view, int kind, PyObject *key)
 {
     return has_plain_elements(view) && !view->buffer->is_number && PyTuple_GET_SIZE(view->shape)
-        && is_small(tally, kind == ELEMENT ? 1 : size_of(view->shape));
-}
-
-/* Whether few elements of an array are wanted, however large it is. */
-static int is_load_at_once(const Tally *tally, const View *view, int kind, PyObject *key)
-{
-    return kind == ADVANCED && has_plain_elements(view) && !view->buffer->is_number
-        && is_small(tally, size_of_index(view, key));
-}
-
-/* Whether few elements of an array are stored into, however large it is. */
-static int is_store_at_once(const Tally *tally, const View *view, PyObject *key)
-{
-    return has_plain_elements(view) && !view->buffer->is_number && PyTuple_GET_SIZE(view->shape)
-        && is_small(tally, kind_of_index(view, key) == UNKNOWN ? size_of(view->shape) : size_of_index(view, key));
+        && is_small(tally, kind == ELEMENT ? 1 : kind == UNKNOWN ? size_of(view->shape) : size_of_index(view, key));
 }
 
 static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
@@ -158,8 +144,7 @@ static PyObject *view_subscript(PyObject *self, PyObject *key)
         if (!(out = indexed(NULL, args, 2)) || out != Py_None)
             return out;
         Py_CLEAR(out);
-    } else if (tally && kind != UNKNOWN && (is_at_once(tally, view, kind) || is_load_at_once(tally, view, kind, key))
-               && is_settled(tally, view->buffer, 0)) {
+    } else if (tally && kind != UNKNOWN && is_at_once(tally, view, kind, key) && is_settled(tally, view->buffer, 0)) {
         if (kind == ELEMENT) {
             PyObject *values = values_of(view);
             return values ? PyObject_GetItem(values, key) : NULL;
@@ -213,7 +198,7 @@ static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         int done = store_field(tally, view, key, value);
         if (done)
             return done < 0 ? -1 : 0;
-    } else if (tally && is_store_at_once(tally, view, key) && is_settled(tally, view->buffer, 1)) {
+    } else if (tally && is_at_once(tally, view, kind_of_index(view, key), key) && is_settled(tally, view->buffer, 1)) {
         int done = store_at_once(tally, view, key, value);
         if (done)
             return done < 0 ? -1 : 0;

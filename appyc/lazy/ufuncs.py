@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -82,19 +82,6 @@ def range_of_integers(*dtypes: np.dtype) -> tuple[int, int]:
     return max(int(one.min) for one in limits), min(int(one.max) for one in limits)
 
 
-class Plan(NamedTuple):
-    """The plan for recording a ufunc of operands of these types and shapes.
-
-    least, most: of Python's integers among them.
-    """
-
-    operation: operations.Operation
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    least: int
-    most: int
-
-
 Kind: TypeAlias = tuple[Any, Any]
 """The key of an operand: dtype and shape of an array; class of a number, and its value where that counts."""
 
@@ -112,17 +99,16 @@ def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
             kinds.append((operand.dtype, operand.shape))
         else:
             kinds.append((kind, operand if ufunc is np.power and len(kinds) == 1 else None))
-    plan = _planned(ufunc, *kinds)
-    integers = [operand for operand in operands if type(operand) is int]
-    if plan is None or (integers and not plan.least <= min(integers) <= max(integers) <= plan.most):
+    found = _found(ufunc, *kinds)
+    if found is None or not fits(operands):
         return None
-    if plan.operation.kind is operations.Kind.POWER:
-        operands = operands[:1]
-    return plan.operation, operands, plan.shape, plan.dtype
+    operation, shape, dtype = found
+    return operation, operands[:1] if operation.kind is operations.Kind.POWER else operands, shape, dtype
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
+def _found(ufunc: np.ufunc, *kinds: Kind) -> tuple[operations.Expression, tuple[int, ...], np.dtype] | None:
+    """The operation that a ufunc is for operands of these types and shapes, and shape and dtype of the result."""
     types = [
         kind if kind in PYTHON_NUMBERS and isinstance(kind, type) else np.dtype(kind) for kind, _ in kinds
     ]
@@ -142,7 +128,7 @@ def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
             return None  # a negative exponent raises
         if type(exponent) in (int, float) and -4 <= exponent <= 4:
             operation = operations.power(exponent)
-    return Plan(operation, shape, dtype, *range_of_integers(*dtypes))
+    return operation, shape, dtype
 
 
 def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
