@@ -40,19 +40,26 @@ def require(*conditions: object) -> None:
 
 def wrapped(values: Any) -> Any:
     """An array for values that NumPy has computed, which nothing else may change."""
-    return _mapped(values, _owned)
+    return _mapped(values, _owned, np.ndarray)
 
 
 def _mapped(value: Any, change: Callable[[Any], Any], *kinds: type[Any]) -> Any:
-    """The value with something else for what is of these kinds in it: NumPy's arrays, where none is given."""
-    if type(value) in (kinds or (np.ndarray,)):
+    """The value with something else for what is of these kinds in lists, tuples and dicts: for all items, where none is
+    given. What has nothing to be changed stays the very object, which may be an element of an array."""
+    kind = type(value)
+    if kind in kinds:
         return change(value)
-    if type(value) is list:
-        return [_mapped(v, change, *kinds) for v in value]
-    if isinstance(value, tuple):
-        parts = [_mapped(v, change, *kinds) for v in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return {k: _mapped(v, change, *kinds) for k, v in value.items()} if type(value) is dict else value
+    if kind is dict:
+        found = _mapped(list(value.values()), change, *kinds)
+        return (
+            value if all(map(operator.is_, found, value.values())) else dict(zip(value, found, strict=True))
+        )
+    if kind is not list and not isinstance(value, tuple):
+        return value if kinds else change(value)
+    items = [_mapped(v, change, *kinds) for v in value]
+    if all(map(operator.is_, items, value)):
+        return value
+    return items if kind is list else kind(*items) if hasattr(value, "_fields") else tuple(items)
 
 
 def _arrays_in(value: Any) -> list[arrays.Array]:
@@ -111,20 +118,13 @@ def copy_of(values: np.ndarray) -> Any:
 
 def plain(value: Any) -> Any:
     """The value with NumPy's arrays for appyc's, computed."""
+    return _mapped(value, _plain_item)
+
+
+def _plain_item(value: Any) -> Any:
     if isinstance(value, arrays.Array):
         return value.computed()[()] if value.buffer.is_number else value.computed()
-    kind = type(value)
-    if kind is tuple or kind is list:
-        items = [plain(v) for v in value]
-        if all(map(operator.is_, items, value)):
-            return value  # the very object, which may be an element of an array
-        return items if kind is list else tuple(items)
-    if kind is dict:
-        values = [plain(v) for v in value.values()]
-        return (
-            value if all(map(operator.is_, values, value.values())) else dict(zip(value, values, strict=True))
-        )
-    if kind is slice:
+    if type(value) is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return getattr(value, "__appyc_plain__", value)
 
@@ -136,15 +136,11 @@ def on_values(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     except ValueError as error:
         if "__array__ method not producing an array" not in str(error):
             raise
-    return function(*_without_methods(args), **_without_methods(keywords))
+    return function(*_mapped(args, _without_method), **_mapped(keywords, _without_method))
 
 
-def _without_methods(value: Any) -> Any:
+def _without_method(value: Any) -> Any:
     """`plain`, with something else also for an object whose `__array__` gives one of appyc's."""
-    if type(value) in (tuple, list):
-        return type(value)(_without_methods(v) for v in value)
-    if type(value) is dict:
-        return {k: _without_methods(v) for k, v in value.items()}
     found = value.__array__() if hasattr(value, "__array__") and not isinstance(value, type) else None
     return _Converted(value, found) if isinstance(found, arrays.Array) else plain(value)
 
@@ -187,7 +183,7 @@ def _finished(result: Any, found: list[arrays.Array]) -> Any:
     if given and not _is_value(result):
         for array in given:
             array.buffer.lent = True
-    return _mapped(result, lambda values: _traced(values, given))
+    return _mapped(result, lambda values: _traced(values, given), np.ndarray)
 
 
 def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
@@ -200,7 +196,7 @@ def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
     def change(values: np.ndarray) -> Any:
         return values if any(np.may_share_memory(values, m) for m in memories) else _traced(values, given)
 
-    return _mapped(result, change)
+    return _mapped(result, change, np.ndarray)
 
 
 def _is_value(result: Any) -> bool:
@@ -264,7 +260,7 @@ def _views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     given_args, named = _mapped((args, keywords), arrays.ndarray.ghost, arrays.ndarray)
     result = function(*given_args, **named)
     require(_traceable(result, given))
-    return _mapped(result, lambda values: _traced(values, given, of_ghosts=True))
+    return _mapped(result, lambda values: _traced(values, given, of_ghosts=True), np.ndarray)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
