@@ -3,7 +3,7 @@
 #ifndef APPYC_INDICES_H
 #define APPYC_INDICES_H
 
-/* Steps that are objects of Python's (views.py): by its number of axes, the one that puts them the other way round; by its
+/* A step that is an index is the tuple of its items. Steps that are objects of Python's (views.py): by its number of axes, the one that puts them the other way round; by its
  * name, what makes the one to another shape. */
 static PyObject *steps;
 
@@ -12,68 +12,7 @@ enum { NEAR = 2 };
 
 /* ------------------------------------------------------------------ indices */
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *items;
-} Index;
-
-static PyTypeObject IndexType;
-
-/* items: may be NULL. */
-static PyObject *new_index(PyObject *items)
-{
-    Index *self = items ? PyObject_New(Index, &IndexType) : NULL;
-    if (self)
-        self->items = Py_NewRef(items);
-    return (PyObject *)self;
-}
-
-static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"items", NULL};
-    PyObject *items;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!:Index", names, &PyTuple_Type, &items))
-        return NULL;
-    return new_index(items);
-}
-
-static PyObject *index_compare(PyObject *one, PyObject *two, int how)
-{
-    if (Py_TYPE(one) != &IndexType || Py_TYPE(two) != &IndexType)
-        Py_RETURN_NOTIMPLEMENTED;
-    return PyObject_RichCompare(((Index *)one)->items, ((Index *)two)->items, how);
-}
-
 static PyObject *step_of(PyObject *memory, PyObject *step);
-
-static PyObject *index_of(PyObject *self, PyObject *memory)
-{
-    return step_of(memory, self);
-}
-
-static PyMethodDef index_methods[] = {
-    {"of", index_of, METH_O, "The view of an array that the step leads to."},
-    {NULL},
-};
-
-static PyMemberDef index_members[] = {
-    {"items", T_OBJECT_EX, offsetof(Index, items), READONLY, NULL},
-    {NULL},
-};
-
-static PyTypeObject IndexType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "appyc.lazy._nodes.Index",
-    .tp_doc = "The step from a view to what a basic index gives of it.",
-    .tp_basicsize = sizeof(Index),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = index_new,
-    .tp_dealloc = parts_dealloc,
-    .tp_richcompare = index_compare,
-    .tp_hash = PyObject_HashNotImplemented,
-    .tp_methods = index_methods,
-    .tp_members = index_members,
-};
 
 /* A bound counted from the end where that is near and the start is not. */
 static PyObject *near_bound(Py_ssize_t bound, Py_ssize_t extent)
@@ -198,7 +137,7 @@ static PyObject *values_of(View *view);
 /* Finds NumPy's view of memory that is there, after a transposition, or an index of a view. -1: an error. */
 static int find_values(View *out, View *from, PyObject *step)
 {
-    int is_index = Py_TYPE(step) == &IndexType;
+    int is_index = PyTuple_CheckExact(step);
     if (!PyArray_CheckExact(from->buffer->memory) || (is_index && !PyTuple_GET_SIZE(path_of(from))))
         return 0;
     PyObject *values = values_of(from);
@@ -246,8 +185,7 @@ static PyObject *view_at(View *view, PyObject *key)
         PyErr_Clear();  /* too large */
     else if (-extent <= value && value < extent) {
         OWNED PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
-        OWNED PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *shape = PyTuple_GetSlice(view->shape, 1, rank);
-        OWNED PyObject *step = new_index(items);
+        OWNED PyObject *step = item ? PyTuple_Pack(1, item) : NULL, *shape = PyTuple_GetSlice(view->shape, 1, rank);
         return (PyObject *)view_after(view, step, shape);
     }
     return NULL;
@@ -300,8 +238,7 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
         out = (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
     else if (added > 0) {
-        OWNED PyObject *items = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
-        OWNED PyObject *step = new_index(items);
+        OWNED PyObject *step = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
         out = (PyObject *)view_after(view, step, shape);
     }
     Py_XDECREF(at.items);
@@ -334,7 +271,7 @@ static PyObject *turned(View *view)
     OWNED PyObject *number = PyLong_FromSsize_t(rank);
     PyObject *step = number ? PyDict_GetItemWithError(steps, number) : NULL;
     if (!step || !view->is_straight || rank < 2
-        || (depth && Py_TYPE(PyTuple_GET_ITEM(path, depth - 1)) != &IndexType))
+        || (depth && !PyTuple_CheckExact(PyTuple_GET_ITEM(path, depth - 1))))
         return NULL;
     for (Py_ssize_t i = 0; i < rank; i++) {
         Py_ssize_t length = PyLong_AsSsize_t(PyTuple_GET_ITEM(view->shape, i));

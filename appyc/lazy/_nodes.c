@@ -32,7 +32,7 @@ static PyMethodDef view_methods[] = {
 };
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 17 };
+enum { NODES_FORMAT = 18 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -60,7 +60,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     import_array();
     import_umath();
     ViewType.tp_methods = view_methods;
-    PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &StatementType, &TallyType,
+    PyTypeObject *types[] = {&BufferType, &ViewType, &StatementType, &TallyType,
                              &RunType, &KnownType, &KnownMethodType};
     PyObject *module = PyModule_Create(&module_definition);
     for (size_t i = 0; module && i < sizeof types / sizeof *types; i++)

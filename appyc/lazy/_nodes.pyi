@@ -7,7 +7,7 @@ import numpy as np
 
 from appyc.lazy.operations import Operation
 from appyc.lazy.recorded_nodes import Operand, Site
-from appyc.lazy.views import Path
+from appyc.lazy.views import Items, Path
 
 _V = TypeVar("_V", bound="View")
 
@@ -42,11 +42,6 @@ class View:
     def __len__(self) -> int: ...
     def __getitem__(self, key: Any) -> Any: ...
     def __setitem__(self, key: Any, value: Any) -> None: ...
-
-class Index:
-    items: tuple[int | slice | None, ...]
-    def __init__(self, items: tuple[int | slice | None, ...]) -> None: ...
-    def of(self, memory: np.ndarray) -> np.ndarray: ...
 
 class Tally:
     statements: list[Any]
@@ -111,7 +106,7 @@ known_ufuncs: dict[np.ufunc, Any]
 known_fields: dict[tuple[tuple[int, ...], np.dtype, str], tuple[Path, tuple[int, ...], np.dtype]]
 
 def indexed(view: _V, key: object, /) -> _V | None: ...
-def basic_items(items: tuple[Any, ...], shape: tuple[int, ...], /) -> tuple[int | slice | None, ...]: ...
+def basic_items(items: tuple[Any, ...], shape: tuple[int, ...], /) -> Items: ...
 def viewed(
     type_: type[_V],
     buffer: Buffer,

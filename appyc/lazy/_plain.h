@@ -102,18 +102,17 @@ static Tally tally_for(const Tally *tally, PyObject *const *args, Py_ssize_t cou
 
 static PyObject *step_of(PyObject *memory, PyObject *step)
 {
-    if (Py_TYPE(step) != &IndexType)
+    if (!PyTuple_CheckExact(step))
         return call_method(step, "of", memory);
-    PyObject *items = ((Index *)step)->items;
-    Py_ssize_t count = PyTuple_GET_SIZE(items);
-    if (count == 1 && PyLong_CheckExact(PyTuple_GET_ITEM(items, 0)) && PyArray_Check(memory)
+    Py_ssize_t count = PyTuple_GET_SIZE(step);
+    if (count == 1 && PyLong_CheckExact(PyTuple_GET_ITEM(step, 0)) && PyArray_Check(memory)
         && PyArray_NDIM((PyArrayObject *)memory) > 1)
-        return PyObject_GetItem(memory, PyTuple_GET_ITEM(items, 0));
+        return PyObject_GetItem(memory, PyTuple_GET_ITEM(step, 0));
     OWNED PyObject *key = PyTuple_New(count + 1);
     if (!key)
         return NULL;
     for (Py_ssize_t i = 0; i < count; i++)
-        PyTuple_SET_ITEM(key, i, Py_NewRef(PyTuple_GET_ITEM(items, i)));
+        PyTuple_SET_ITEM(key, i, Py_NewRef(PyTuple_GET_ITEM(step, i)));
     PyTuple_SET_ITEM(key, count, Py_NewRef(Py_Ellipsis));  /* with it, a single element is an array too */
     return PyObject_GetItem(memory, key);
 }

@@ -68,16 +68,15 @@ static int add_moves(Move *moves, int *moving, Py_ssize_t operand, View *from, V
         PyObject *one = PyTuple_GET_ITEM(from->path, step), *two = PyTuple_GET_ITEM(to->path, step);
         if (one == two)
             continue;
-        if (Py_TYPE(one) != &IndexType || Py_TYPE(two) != &IndexType) {
+        if (!PyTuple_CheckExact(one) || !PyTuple_CheckExact(two)) {
             if (PyObject_RichCompareBool(one, two, Py_EQ) != 1)
                 return 0;
             continue;
         }
-        PyObject *ones = ((Index *)one)->items, *twos = ((Index *)two)->items;
-        if (PyTuple_GET_SIZE(ones) != PyTuple_GET_SIZE(twos))
+        if (PyTuple_GET_SIZE(one) != PyTuple_GET_SIZE(two))
             return 0;
-        for (Py_ssize_t item = 0; item < PyTuple_GET_SIZE(ones); item++) {
-            PyObject *x = PyTuple_GET_ITEM(ones, item), *y = PyTuple_GET_ITEM(twos, item);
+        for (Py_ssize_t item = 0; item < PyTuple_GET_SIZE(one); item++) {
+            PyObject *x = PyTuple_GET_ITEM(one, item), *y = PyTuple_GET_ITEM(two, item);
             if (x == y || PyObject_RichCompareBool(x, y, Py_EQ) == 1)
                 continue;
             Py_ssize_t by = way_between(x, y);

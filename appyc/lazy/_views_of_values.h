@@ -15,9 +15,9 @@ static int find_path(View *view)
     }
     Indexing at = {.whole = view->from_shape};
     if (index_by_key(&at, view->key) >= 0) {
-        OWNED PyObject *items = PyList_AsTuple(at.items), *step = new_index(items);
+        OWNED PyObject *step = PyList_AsTuple(at.items);
         if (step)
-            view->path = PyTuple_GET_SIZE(items) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
+            view->path = PyTuple_GET_SIZE(step) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
     }
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);

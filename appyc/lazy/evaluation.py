@@ -11,7 +11,7 @@ import numpy as np
 
 from appyc.api import copied
 from appyc.lazy import arrays
-from appyc.lazy._nodes import Buffer, Index, address
+from appyc.lazy._nodes import Buffer, address
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.running import flush, make_room, ran_at_once
@@ -231,7 +231,7 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
 
 def _by_steps(array: Any, steps: Path) -> Any:
     for step in steps:
-        array = array[(*step.items, ...)] if isinstance(step, Index) else array.view_with(step)
+        array = array[(*step, ...)] if isinstance(step, tuple) else array.view_with(step)
     return array
 
 
@@ -245,7 +245,7 @@ def views_by(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> An
             require(layouts is not None)
             return _mapped(layouts, array.with_layout, ViewLayout)
         # Of a view most functions give what the same steps lead to, which take longer to find than to try.
-        if type(layouts) is ViewLayout and all(isinstance(s, Index | Transpose) for s in layouts.path):
+        if type(layouts) is ViewLayout and all(isinstance(s, tuple | Transpose) for s in layouts.path):
             view = function(array.ghost(), *args[1:], **keywords)
             if leads_to(array.ghost(), layouts.path, view) and is_writeable(view):
                 return _by_steps(array, layouts.path)

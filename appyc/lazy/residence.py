@@ -122,7 +122,7 @@ def view_there(memory: Any, path: Path) -> Any:
     for step in path:
         if isinstance(step, Window):
             raise AttributeError("a library on a GPU cannot take this view: pass a copy")
-        memory = memory.reshape(step.shape) if isinstance(step, Reshape) else step.of(memory)
+        memory = memory.reshape(step.shape) if isinstance(step, Reshape) else view_of(memory, (step,))
     return memory
 
 

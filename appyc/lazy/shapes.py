@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
-from appyc.lazy._nodes import Index, indexed, known_fields, viewed
+from appyc.lazy._nodes import indexed, known_fields, viewed
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, as_dtype, convert, copied
 from appyc.lazy.order import inverse, is_straight, memory_order
@@ -100,7 +100,7 @@ class ShapeMethods(arrays.Array):
         items = indexing.basic_index(key, self.shape)
         if items is None:
             return indexing.fancy_load(self, key)
-        found = self.view_with(Index(items)) if items else self.view_with(Transpose(tuple(range(self.ndim))))
+        found = self.view_with(items) if items else self.view_with(Transpose(tuple(range(self.ndim))))
         if found.shape or _has_dots(key):
             return found
         if self.dtype.kind in "VO":  # a row, which is a view, or an object
@@ -128,7 +128,7 @@ class ShapeMethods(arrays.Array):
             if items is None:
                 indexing.fancy_store(self, key, value)
                 return
-            view = self.view_with(Index(items)) if items else self
+            view = self.view_with(items) if items else self
             store = ufuncs.store
         is_number = isinstance(value, int | float | complex | np.generic | arrays.Array) and not getattr(
             value, "shape", ()

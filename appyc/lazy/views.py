@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy._nodes import Index, address, steps
+from appyc.lazy._nodes import address, steps
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -80,7 +80,10 @@ class Window:
         return out
 
 
-Step: TypeAlias = Index | Transpose | Reshape | Window
+Items: TypeAlias = tuple[int | slice | None, ...]
+"""A basic index, its bounds in range."""
+
+Step: TypeAlias = Items | Transpose | Reshape | Window
 
 
 Form: TypeAlias = tuple[str, int, bool]
@@ -100,10 +103,10 @@ def form_of(step: Step, numbers: list[Any], moves: Mapping[int, int] = MappingPr
     if isinstance(step, Reshape):
         numbers += step.shape
         return f".reshape({tuple_of([f'{{{k}}}' for k in range(len(step.shape))])})", len(step.shape), False
-    assert isinstance(step, Index), "a window is copied before it is an operand of a program"
+    assert isinstance(step, tuple), "a window is copied before it is an operand of a program"
     items = [
         _moving(item, moves[k], numbers, first) if k in moves else _item(item, numbers, first)
-        for k, item in enumerate(step.items)
+        for k, item in enumerate(step)
     ]
     return ", ".join(items), len(numbers) - first, True
 
@@ -153,7 +156,7 @@ def is_reshaped(path: Path) -> bool:
 def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
     """The view of a buffer's array. Shares its memory."""
     for step in path:
-        memory = step.of(memory)
+        memory = memory[(*step, ...)] if isinstance(step, tuple) else step.of(memory)
     return memory
 
 
@@ -211,7 +214,7 @@ def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
             step = view.strides[walks[axis]] // stride if count > 1 else 1
             stop = first + step * count
             items[axis] = slice(first, None if stop < 0 else stop, step)
-    path = (Index(tuple(items)), *_arranged(view, walks))
+    path = (tuple(items), *_arranged(view, walks))
     return path if not away and leads_to(whole, path, view) else None
 
 
@@ -252,5 +255,5 @@ def _arranged(view: np.ndarray, walks: dict[int, int]) -> Path:
         steps.append(Transpose(order))
     axes = set(walks.values())
     if len(axes) < view.ndim:
-        steps.append(Index(tuple(slice(None) if k in axes else None for k in range(view.ndim))))
+        steps.append(tuple(slice(None) if k in axes else None for k in range(view.ndim)))
     return tuple(steps)

@@ -116,10 +116,7 @@ def test_basic_indices_are_what_numpy_makes_of_them(
     if items == ():
         assert (found.buffer, found.path) == (array.buffer, array.path)
     else:
-        step = found.path[-1]
-        assert step.items == items
-        assert step == _nodes.Index(items)
-        assert step != _nodes.Index((*items, None))
+        assert found.path[-1] == items
 
 
 @pytest.mark.parametrize(

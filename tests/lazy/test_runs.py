@@ -124,7 +124,7 @@ def test_a_call_follows_where_its_indices_move_so(changes, single: bool, number)
     one, two, three = operands(0), operands(1), operands(1)
     moves = moves_of([one, two])
     for operand, step, item, by in moves or ():
-        x, y = (each[operand].path[step].items[item] for each in (one, two))
+        x, y = (each[operand].path[step][item] for each in (one, two))
         starts = [n.start or 0 if isinstance(n, slice) else n for n in (x, y)]
         assert by == starts[1] - starts[0]
         assert not isinstance(x, slice) or by == y.stop - x.stop
