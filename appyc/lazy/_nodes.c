@@ -32,7 +32,7 @@ static PyMethodDef view_methods[] = {
 };
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 18 };
+enum { NODES_FORMAT = 19 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},

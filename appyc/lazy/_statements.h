@@ -68,11 +68,6 @@ static PyObject *statement_reads(Statement *self, PyObject *Py_UNUSED(none))
     return found;
 }
 
-static PyObject *statement_stores(Statement *self, void *Py_UNUSED(closure))
-{
-    return PyBool_FromLong(self->path != Py_None);
-}
-
 static PyMemberDef statement_members[] = {
     {"operation", T_OBJECT_EX, offsetof(Statement, operation), READONLY, NULL},
     {"operands", T_OBJECT_EX, offsetof(Statement, operands), READONLY, NULL},
@@ -91,11 +86,6 @@ static PyMethodDef statement_methods[] = {
     {NULL},
 };
 
-static PyGetSetDef statement_properties[] = {
-    {"stores", (getter)statement_stores, NULL, NULL, NULL},
-    {NULL},
-};
-
 static PyTypeObject StatementType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.lazy._nodes.Statement",
@@ -106,7 +96,6 @@ static PyTypeObject StatementType = {
     .tp_dealloc = parts_dealloc,
     .tp_members = statement_members,
     .tp_methods = statement_methods,
-    .tp_getset = statement_properties,
 };
 
 #endif

@@ -32,7 +32,7 @@ def companions(
     candidates = [
         at
         for at, s in enumerate(statements)
-        if not s.shape and not s.stores and not s.operation.hosted and s.site not in alone
+        if not s.shape and not s.stored() and not s.operation.hosted and s.site not in alone
     ]
     if len(candidates) < 2:
         return []

@@ -45,10 +45,6 @@ class CallStatement(Run):
         increment."""
         return [*struct.iter_unpack("4n", self.moved)] if self.count > 1 else []
 
-    @property
-    def stores(self) -> bool:
-        return bool(self.operation.written)
-
     def stored(self) -> list[Buffer]:
         """The buffers that the call stores into."""
         if self.target is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from appyc.lazy import _nodes
 from appyc.lazy._nodes import Buffer, View
 
-FORMAT = 18
+FORMAT = 19
 """The version of the interface of `_nodes.c`. The same number stands there."""
 
 if _nodes.FORMAT != FORMAT:

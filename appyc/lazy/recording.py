@@ -271,10 +271,9 @@ class Demand:
         ):
             return False
         self._needed.update(statement.reads())
-        if statement.stores:
-            stored = statement.stored()
-            self._needed.update(stored)
-            self._changed.update(stored)
+        stored = statement.stored()
+        self._needed.update(stored)
+        self._changed.update(stored)
         return True
 
 

@@ -28,7 +28,6 @@ def test_statements_hold_what_they_read_and_not_what_they_write() -> None:
     make = _nodes.Statement(pointwise(numpy.where), (view, view), target, None, (3, 4), "site")
     for statement, stores in ((store, True), (make, False)):
         assert statement.target() is target
-        assert statement.stores is stores
         assert statement.writes() == (target,)
         assert statement.stored() == ((target,) if stores else ())
         assert statement.makes() == (() if stores else (target,))
