@@ -12,7 +12,8 @@ float64 but for those whose elements are indices or bounds.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -21,6 +22,8 @@ from appyc.ir.types import ArrayType, DType
 
 _DTYPES = {d.value: d for d in DType}
 _SCALARS = {"int": DType.INT64, "float": DType.FLOAT64, "complex": DType.COMPLEX128, "bool": DType.BOOL}
+_ARRAYS = frozenset({"ndarray", "NDArray", "ArrayLike"})
+_WORD = re.compile(r"\w+")
 _ROUNDS = 3
 
 
@@ -34,16 +37,15 @@ class Kinds:
 
     def type_of(self, name: str, annotation: ast.expr | None = None) -> ArgType:
         """The type of a variable of this name."""
-        if annotation_fault(annotation) is not None:
-            annotation = None
-        declared = _declared(annotation)
-        if isinstance(declared, DType) and name not in self.rank and not _names_array(annotation):
-            return ScalarArg(declared, python=True)
-        if name in self.rank or _names_array(annotation):
+        tree = None if annotation_fault(annotation) is not None else _parsed(annotation)
+        words = [] if tree is None else _WORD.findall(ast.unparse(tree))
+        axes = 0 if tree is None else sum(isinstance(node, ast.Slice) for node in ast.walk(tree))
+        declared = next((found for word in words if (found := _DTYPES.get(word) or _SCALARS.get(word))), None)
+        if name in self.rank or axes or not _ARRAYS.isdisjoint(words):
             usual = DType.INT64 if name in self.index_arrays else DType.FLOAT64
-            rank = self.rank.get(name) or _declared_rank(annotation) or 1
-            return ArrayType(declared if isinstance(declared, DType) else usual, rank)
-        return ScalarArg(DType.INT64 if name in self.integers else DType.FLOAT64, python=True)
+            return ArrayType(declared or usual, self.rank.get(name) or axes or 1)
+        usual = DType.INT64 if name in self.integers else DType.FLOAT64
+        return ScalarArg(declared or usual, python=True)
 
 
 def kinds_of(function: ast.FunctionDef, callees: Mapping[str, ast.FunctionDef]) -> Kinds:
@@ -190,33 +192,10 @@ def annotation_fault(annotation: ast.expr | None) -> str | None:
     return None
 
 
-def _words(annotation: ast.expr | None) -> Iterable[str]:
-    """The identifiers of an annotation, a quoted one too."""
-    if annotation is None:
-        return ()
-    text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
-    if not isinstance(text, str):
-        return ()
-    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
-
-
-def _names_array(annotation: ast.expr | None) -> bool:
-    words = set(_words(annotation))
-    return bool(words & {"ndarray", "NDArray", "ArrayLike"}) or _declared_rank(annotation) is not None
-
-
-def _declared(annotation: ast.expr | None) -> DType | None:
-    words = list(_words(annotation))
-    found = [_DTYPES.get(w) or _SCALARS.get(w) for w in words]
-    return next((d for d in found if d is not None), None)
-
-
-def _declared_rank(annotation: ast.expr | None) -> int | None:
-    """2 for "float64[:, :]"."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str) and "[" in annotation.value:
-        colons = annotation.value.count(":")
-        return colons or None
-    if isinstance(annotation, ast.Subscript):
-        colons = sum(isinstance(n, ast.Slice) for n in ast.walk(annotation.slice))
-        return colons or None
-    return None
+def _parsed(annotation: ast.expr | None) -> ast.expr | None:
+    """An annotation, a quoted one as what it says; None for a constant that is no text."""
+    if not isinstance(annotation, ast.Constant):
+        return annotation
+    return (
+        ast.parse(annotation.value.strip(), mode="eval").body if isinstance(annotation.value, str) else None
+    )
