@@ -87,37 +87,37 @@ def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
     for stmt in body:
         match stmt:
             case Assign(target, value):
-                _know(target, value, known)
+                _know(target, _value(value, known), known)
             case Alloc(array, shape):
-                try:
-                    known[array] = Sized(tuple(int(_value(extent, known)) for extent in shape))
-                except LookupError:
-                    known.pop(array, None)
+                lengths = [_value(extent, known) for extent in shape]
+                _know(array, None if None in lengths else Sized(tuple(map(int, lengths))), known)
             case If(cond, then, orelse):
-                try:
-                    holds = bool(_value(cond, known))
-                except LookupError:
+                holds = _value(cond, known)
+                if holds is None:
                     _forget((stmt,), known)
-                    continue
-                _follow(then if holds else orelse, known)
+                else:
+                    _follow(then if holds else orelse, known)
             case Fail():
                 raise _RaisedError
             case _:
                 _forget((stmt,), known)
 
 
-def _know(target: Symbol, value: Expr, known: dict[Symbol, Any]) -> None:
-    try:
-        known[target] = _value(value, known)
-    except LookupError:
-        known.pop(target, None)
+def _know(symbol: Symbol, value: Any, known: dict[Symbol, Any]) -> None:
+    if value is None:
+        known.pop(symbol, None)
+    else:
+        known[symbol] = value
 
 
 def _value(expr: Expr, known: Mapping[Symbol, Any]) -> Any:
-    """Raises LookupError for what depends on elements."""
+    """The value of an expression; None for one that depends on elements, or on what is not known."""
     if any(isinstance(part, Load) for part in walk(expr)):
-        raise LookupError("an element")
-    return evaluate(expr, known)
+        return None
+    try:
+        return evaluate(expr, known)
+    except LookupError:
+        return None
 
 
 def _forget(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
