@@ -37,7 +37,7 @@ from appyc.options import Options
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, OnFault
 from appyc.runtime.gpu_device import cupy_with_device
-from appyc.runtime.signature import Residence, residence_of
+from appyc.runtime.signature import is_on_gpu
 
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
@@ -288,4 +288,4 @@ class Specialisations(Entry, Generic[R]):
 def _target(wanted: str, values: Iterable[object]) -> str:
     if wanted != "auto":
         return wanted
-    return "gpu" if any(residence_of(v) is Residence.CUDA for v in values) else "cpu"
+    return "gpu" if any(map(is_on_gpu, values)) else "cpu"

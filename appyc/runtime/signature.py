@@ -9,7 +9,6 @@ instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_i
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,6 @@ DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 
 _NEAREST = {"longdouble": "float64", "clongdouble": "complex128"}
 _LISTED = ", ".join(str(d) for d in DType)
-
-
-class Residence(Enum):
-    """The memory that an array is in."""
-
-    HOST = "host"
-    CUDA = "cuda"
 
 
 class ArgumentOverflowError(TypeInferenceError, OverflowError):
@@ -127,14 +119,12 @@ def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:
     return (list_type(value) if type(value) is list else None) or writeable(typeof(value, name, loc))
 
 
-def residence_of(value: object) -> Residence:
-    """The memory that a value is in; a tuple is on the GPU where one of its items is."""
+def is_on_gpu(value: object) -> bool:
+    """Whether a value is in a GPU's memory; a tuple is where one of its items is."""
     if isinstance(value, tuple):
-        return Residence.CUDA if any(residence_of(v) is Residence.CUDA for v in value) else Residence.HOST
-    if isinstance(value, np.ndarray | np.generic | int | float | complex) or value is None:
-        return Residence.HOST
-    on_gpu = hasattr(value, "__cuda_array_interface__")
-    return Residence.CUDA if on_gpu else Residence.HOST
+        return any(map(is_on_gpu, value))
+    on_host = isinstance(value, np.ndarray | np.generic | int | float | complex) or value is None
+    return not on_host and hasattr(value, "__cuda_array_interface__")
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:

@@ -10,7 +10,7 @@ import pytest
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.runtime.signature import ArgumentOverflowError, Residence, residence_of, typeof
+from appyc.runtime.signature import ArgumentOverflowError, is_on_gpu, typeof
 
 HERE = Loc("f.py", 1, 6, 7)
 
@@ -84,12 +84,12 @@ def test_tuples_and_none():
 )
 def test_arrays_on_a_gpu(gpu, expected):
     assert type_of(gpu) == expected
-    assert residence_of(gpu) is Residence.CUDA
-    assert residence_of((1, (gpu,))) is Residence.CUDA
+    assert is_on_gpu(gpu)
+    assert is_on_gpu((1, (gpu,)))
 
 
 def test_numpy_and_numbers_live_on_the_host():
-    assert residence_of((np.zeros(3), np.float64(1), 2, None)) is Residence.HOST
+    assert not is_on_gpu((np.zeros(3), np.float64(1), 2, None))
 
 
 @pytest.mark.parametrize(
