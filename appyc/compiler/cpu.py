@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ from appyc.runtime.cache import Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, index_key
-from appyc.runtime.interface_json import SourceExtent, from_json, to_json
 from appyc.runtime.signature import typeof_captured
+from appyc.runtime.stored_interface import SourceExtent, restored, stored
 from appyc.runtime.trusted import workspace
 
 
@@ -163,7 +164,7 @@ class CpuCompiler:
             entry = cache_.store(entry_key, files, {})
         meta: dict[str, object] = {
             "entry": module.entry,
-            "interface": to_json(interface, _source_extent(self.source)),
+            "interface": stored(interface, _source_extent(self.source)),
             "given": len(analysed.arguments) - analysed.hidden,
             "captures": [path.steps for path in analysed.outside.captures],
             "watched": [path.steps for path, _ in analysed.outside.watched],
@@ -180,15 +181,14 @@ class CpuCompiler:
             index.add(key, dependencies, entry, meta)
         return _loaded(entry, module.entry, interface, analysed.outside)
 
-    def _load(self, entry: Entry, meta: Mapping[str, object]) -> CpuVersion:
-        stored = json.loads(json.dumps(meta))
-        interface = from_json(stored["interface"], _source_extent(self.source))
-        given = stored["given"]
-        captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
-        paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
+    def _load(self, entry: Entry, found: Mapping[str, Any]) -> CpuVersion:
+        interface = restored(found["interface"], _source_extent(self.source))
+        given = found["given"]
+        captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in found["captures"])
+        paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in found["watched"]]
         watched = tuple((path, find(self.fn, path, self.wanted.objects)) for path in paths)
         outside = CompiledFor(captures, interface.arguments[given - len(captures) : given], watched)
-        return _loaded(entry, stored["entry"], interface, outside)
+        return _loaded(entry, found["entry"], interface, outside)
 
 
 def _source_extent(source: Source) -> SourceExtent:

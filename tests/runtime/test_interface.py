@@ -1,8 +1,7 @@
-"""The interface of a kernel: made from a function, and kept as JSON."""
+"""The interface of a kernel: made from a function, and kept as text."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -15,7 +14,7 @@ from appyc.ir.nodes import Const, Function, Result, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
 from appyc.runtime.describe import describe
 from appyc.runtime.frame import Interface, KernelResult
-from appyc.runtime.interface_json import SourceExtent, from_json, to_json
+from appyc.runtime.stored_interface import SourceExtent, restored, stored
 
 MATRIX = ArrayType(DType.FLOAT32, 2, Layout.F, readonly=True)
 VECTOR = ArrayType(DType.COMPLEX128, 1)
@@ -53,16 +52,16 @@ def test_arguments_that_are_not_the_functions_are_our_fault():
         describe(function(), (MATRIX,), ())
 
 
-def test_json_gives_the_same_interface():
+def test_its_text_gives_the_same_interface():
     extent = SourceExtent("f.py", 10, 5)
     face = describe(function(), ARGUMENTS, FAULTS)
     for tree in (face.tree, None, 0, ()):
         one = replace(face, tree=tree)
-        assert from_json(json.loads(json.dumps(to_json(one, extent))), extent) == one
+        assert restored(stored(one, extent), extent) == one
 
 
 def test_faults_of_moved_code_are_where_it_is_now():
     face = describe(function(), ARGUMENTS, FAULTS)
-    stored = json.loads(json.dumps(to_json(face, SourceExtent("f.py", 10, 5))))
-    moved = from_json(stored, SourceExtent("h.py", 100, 5)).faults
+    text = stored(face, SourceExtent("f.py", 10, 5))
+    moved = restored(text, SourceExtent("h.py", 100, 5)).faults
     assert [(f.file, f.line) for f in moved] == [("h.py", 102), ("f.py", 20), ("g.py", 12)]

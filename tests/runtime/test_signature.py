@@ -130,7 +130,7 @@ def test_integer_beyond_64_bits_is_an_overflow(value):
 
 def test_importing_the_runtime_brings_in_nothing_heavy():
     code = (
-        "import sys; import appyc.runtime.dispatch, appyc.runtime.index, appyc.runtime.interface_json;"
+        "import sys; import appyc.runtime.dispatch, appyc.runtime.index, appyc.runtime.stored_interface;"
         "print([m for m in ('islpy', 'triton', 'cupy', 'numba', 'appyc.ir.nodes') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
