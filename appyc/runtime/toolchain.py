@@ -21,7 +21,6 @@ from appyc.ir.nodes import Function
 from appyc.options import Options, c_compiler
 from appyc.runtime import vector_math
 from appyc.runtime.fingerprint import machine_fingerprint
-from appyc.runtime.trusted import workspace
 
 _CANDIDATES = ("cc", "gcc", "clang")
 
@@ -114,21 +113,10 @@ def compiler_id() -> str:
     return f"{command} {_version(command)} {machine_fingerprint()}"
 
 
-@lru_cache(maxsize=8)
-def _accepts(command: str, flags: tuple[str, ...], text: str = "") -> bool:
-    """Whether the compiler makes a library of a text with these flags."""
-    with workspace() as folder:
-        source = Path(folder, "probe.c")
-        source.write_text(text)
-        out = str(Path(folder, "probe.so"))
-        words = [*shlex.split(command), *flags, "-shared", "-fPIC", str(source), "-o", out]
-        return subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-
 def _openmp_flags(command: str) -> tuple[str, ...]:
     """-fopenmp where the compiler can link it; a clang often comes without the library."""
     parallel = "void probe(void) {\n#pragma omp parallel\n    ;\n}\n"
-    works = "clang" not in _version(command) or _accepts(command, ("-fopenmp",), parallel)
+    works = "clang" not in _version(command) or vector_math.accepts(command, ("-fopenmp",), parallel)
     return ("-fopenmp",) if works else ("-fopenmp-simd",)
 
 
@@ -149,7 +137,7 @@ def flags(options: Options, *, needs: Sequence[str] = ()) -> tuple[str, ...]:
     own = [
         flag
         for need in needs
-        if not is_clang and _accepts(compiler, _FLAGS_FOR[need])
+        if not is_clang and vector_math.accepts(compiler, _FLAGS_FOR[need])
         for flag in _FLAGS_FOR[need]
     ]
     return (*_FLAGS, *own, *_openmp_flags(compiler), *lanes, *fast)

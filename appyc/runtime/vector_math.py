@@ -105,21 +105,22 @@ def _linked(command: str, functions: Sequence[str]) -> list[str]:
 def _links(command: str, symbols: Sequence[str]) -> bool:
     declared = "".join(f"extern char {name}[];\n" for name in symbols)
     text = f"{declared}const char *table[] = {{{', '.join([*symbols, '0'])}}};\n"
+    return accepts(command, ("-Wl,-z,defs", "-lm"), text)
+
+
+@lru_cache(maxsize=16)
+def accepts(command: str, flags: tuple[str, ...], text: str = "") -> bool:
+    """Whether the compiler makes a library of a text with these flags."""
     with workspace() as folder:
         out = str(Path(folder, "probe.so"))
-        words = [*shlex.split(command), "-shared", "-fPIC", "-x", "c", "-", "-o", out]
-        words += ["-Wl,-z,defs", "-lm"]
-        done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
-    return done.returncode == 0
+        words = [*shlex.split(command), "-shared", "-fPIC", "-x", "c", "-", "-o", out, *flags]
+        return subprocess.run(words, input=text, capture_output=True, text=True, check=False).returncode == 0
 
 
-@lru_cache(maxsize=8)
 def clang_flags(command: str) -> tuple[str, ...]:
     """The flags that make clang call the vector forms that it knows; none where it does not know the
     library."""
     if not vector_functions(command):
         return ()
-    flag = "-fveclib=libmvec"
-    words = [*shlex.split(command), flag, "-fsyntax-only", "-x", "c", "-"]
-    done = subprocess.run(words, input="int probe;", capture_output=True, text=True, check=False)
-    return (flag,) if done.returncode == 0 else ()
+    flags = ("-fveclib=libmvec",)
+    return flags if accepts(command, flags) else ()
