@@ -17,7 +17,7 @@ from appyc.ir.aliasing import Sharing
 from appyc.ir.nodes import Function, Result, Symbol
 from appyc.ir.results import nested
 from appyc.options import Options, cache_dir
-from appyc.runtime.faults import GuardFailed
+from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import any_overlap
 from appyc.triton_gen.triton_module import TritonProgram, generate
@@ -90,17 +90,13 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
             return alone(*flat)
         runner, hidden = overlapping.version(flat)
         if runner is not None:
-            with suppress(GuardFailed):
+            with suppress(GuardFailure):
                 return built(runner([*flat, *hidden]))
         return built(plain()(flat))
 
     def alone(*flat: Any) -> object:
-        try:
-            values = usual(flat)
-        except GuardFailed:
-            pass
-        else:
-            return built(values)
+        with suppress(GuardFailure):
+            return built(usual(flat))
         return built(plain()(flat))  # not in a handler: what it raises stands alone
 
     return GpuRunner(run, alone)

@@ -701,6 +701,7 @@ PyMODINIT_FUNC PyInit__dispatch(void)
         || PyType_Ready(&LauncherType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
+    /* A guard does not hold, so an index may be out of range. Nothing has been written: a version that tests each has to run. */
     guard_failure = PyErr_NewException("appyc.runtime._dispatch.GuardFailure", NULL, NULL);
     if (module && (PyModule_AddObjectRef(module, "GuardFailure", guard_failure) < 0
                    || PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0

@@ -63,11 +63,6 @@ def _note(loc: Loc) -> str:
 # ---------------------------------------------------------------- records of kernels on a GPU
 
 
-class GuardFailed(Exception):  # noqa: N818  (no error of the user)
-    """A guard of the function does not hold, so an index may be out of range. Nothing has been
-    written; the version that checks every access has to run."""
-
-
 def fault_words(sites: tuple[FaultSite, ...]) -> int:
     """The words of all records: for each site how often it happened, and the words of one occurrence."""
     return FAULT_SLOTS * len(sites)

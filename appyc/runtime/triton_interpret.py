@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.faults import GuardFailed, fault_words, located_error, raise_recorded
+from appyc.runtime.dispatch import GuardFailure
+from appyc.runtime.faults import fault_words, located_error, raise_recorded
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_libdevice import Libdevice
@@ -117,7 +118,7 @@ class _InterpreterDevice:
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:
-            raise GuardFailed(reason)
+            raise GuardFailure(reason)
 
     def fail(self, site: int, *words: int) -> None:
         raise located_error(self.sites[site], words)

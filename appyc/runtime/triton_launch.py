@@ -20,8 +20,8 @@ from appyc.errors import ToolchainError
 from appyc.ir.types import Layout
 from appyc.runtime.cache import Cache
 from appyc.runtime.cuda_graphs import Recording, graphed
-from appyc.runtime.dispatch import Launcher
-from appyc.runtime.faults import GuardFailed, fault_words, located_error, raise_recorded
+from appyc.runtime.dispatch import GuardFailure, Launcher
+from appyc.runtime.faults import fault_words, located_error, raise_recorded
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.overlap import touching_spans
@@ -296,7 +296,7 @@ class _GpuDevice:
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:
-            raise GuardFailed(reason)
+            raise GuardFailure(reason)
 
     def fail(self, site: int, *words: int) -> None:
         self.has_raised = True

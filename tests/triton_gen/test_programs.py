@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from appyc.runtime.faults import GuardFailed
+from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.triton_interpret import interpret
 from tests.triton_gen.source_runner import compare, program_of
 
@@ -375,7 +375,7 @@ def test_interpreter_gives_what_python_gives_but_for_rounding(name):
 
 def test_guard_that_does_not_hold_stops_before_anything_is_written():
     args = [np.ones(5), np.zeros(3), 2.0]
-    with pytest.raises(GuardFailed):
+    with pytest.raises(GuardFailure):
         interpret(program_of(scale, *args))(args)
     assert not args[1].any()
     with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'b' with size 3"):
