@@ -191,15 +191,6 @@ static PyObject *view_at(View *view, PyObject *key)
     return NULL;
 }
 
-/* Fills items and shape by a basic index. As `add_items`. The caller drops the lists. */
-static int index_by(Indexing *at, PyObject *const *items, Py_ssize_t count)
-{
-    OWNED PyObject *whole_slice = PySlice_New(NULL, NULL, NULL);
-    at->items = PyList_New(0);
-    at->shape = PyList_New(0);
-    return whole_slice && at->items && at->shape ? add_items(at, items, count, whole_slice) : -1;
-}
-
 static int is_plain_index(PyObject *key)
 {
     if (!PyTuple_CheckExact(key))
@@ -210,11 +201,18 @@ static int is_plain_index(PyObject *key)
     return 1;
 }
 
-/* Fills items and shape by a key. */
-static int index_by_key(Indexing *at, PyObject *key)
+/* The step that a basic index is, its bounds in range, and the shape that it leads to; `*is_element`: it is a single
+ * element. NULL: an error, as IndexError. */
+static PyObject *index_step(PyObject *whole, PyObject *key, PyObject **shape, int *is_element)
 {
-    int is_tuple = PyTuple_CheckExact(key);
-    return index_by(at, is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key, is_tuple ? PyTuple_GET_SIZE(key) : 1);
+    int is_tuple = PyTuple_CheckExact(key), added = -1;
+    OWNED PyObject *items = PyList_New(0), *extents = PyList_New(0), *whole_slice = PySlice_New(NULL, NULL, NULL);
+    Indexing at = {items, extents, whole, 0};
+    if (items && extents && whole_slice)
+        added = add_items(&at, is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key, is_tuple ? PyTuple_GET_SIZE(key) : 1, whole_slice);
+    *is_element = added == 0;
+    *shape = added < 0 ? NULL : PyList_AsTuple(extents);
+    return *shape ? PyList_AsTuple(items) : NULL;
 }
 
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
@@ -226,24 +224,15 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (!path_of(view))
         return NULL;
     if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0  /* a number may be no array at all */
-        || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
+        || PyTuple_GET_SIZE(view->path) >= LONG_PATH || !is_plain_index(args[1]))
         Py_RETURN_NONE;
-    if (!is_plain_index(args[1]))
+    int is_element;
+    OWNED PyObject *shape = NULL, *step = index_step(view->shape, args[1], &shape, &is_element);
+    if (is_element)
         Py_RETURN_NONE;
-    PyObject *out = NULL;
-    Indexing at = {.whole = view->shape};
-    int added = index_by_key(&at, args[1]);
-    if (added == 0)
-        out = Py_NewRef(Py_None);
-    else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
-        out = (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
-    else if (added > 0) {
-        OWNED PyObject *step = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
-        out = (PyObject *)view_after(view, step, shape);
-    }
-    Py_XDECREF(at.items);
-    Py_XDECREF(at.shape);
-    return out;
+    if (step && PyTuple_GET_SIZE(step) == 0)
+        return (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
+    return (PyObject *)view_after(view, step, shape);
 }
 
 /* basic_items(items, shape): the items of a basic index, all bounds in range. Raises IndexError. */
@@ -251,12 +240,9 @@ static PyObject *basic_items(PyObject *Py_UNUSED(module), PyObject *const *args,
 {
     if (count != 2 || !PyTuple_CheckExact(args[0]) || !PyTuple_CheckExact(args[1]))
         return PyErr_Format(PyExc_TypeError, "basic_items(items, shape)");
-    Indexing at = {.whole = args[1]};
-    int added = index_by(&at, &PyTuple_GET_ITEM(args[0], 0), PyTuple_GET_SIZE(args[0]));
-    PyObject *out = added < 0 ? NULL : PyList_AsTuple(at.items);
-    Py_XDECREF(at.items);
-    Py_XDECREF(at.shape);
-    return out;
+    int is_element;
+    OWNED PyObject *shape = NULL, *step = index_step(args[1], args[0], &shape, &is_element);
+    return Py_XNewRef(step);
 }
 
 /* ------------------------------------------------------------------ transposition */

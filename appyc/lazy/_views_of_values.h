@@ -13,14 +13,10 @@ static int find_path(View *view)
         view->path = step ? path_after(view->from_path, step) : NULL;
         return view->path ? 0 : -1;
     }
-    Indexing at = {.whole = view->from_shape};
-    if (index_by_key(&at, view->key) >= 0) {
-        OWNED PyObject *step = PyList_AsTuple(at.items);
-        if (step)
-            view->path = PyTuple_GET_SIZE(step) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
-    }
-    Py_XDECREF(at.items);
-    Py_XDECREF(at.shape);
+    int is_element;
+    OWNED PyObject *shape = NULL, *step = index_step(view->from_shape, view->key, &shape, &is_element);
+    if (step)
+        view->path = PyTuple_GET_SIZE(step) ? path_after(view->from_path, step) : Py_NewRef(view->from_path);
     return view->path ? 0 : -1;
 }
 
