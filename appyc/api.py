@@ -25,7 +25,7 @@ from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.temporary_memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 
 if TYPE_CHECKING:
-    from appyc.compiler.effects import Effects
+    from appyc.compiler.effects import Effects as Effects  # noqa: PLC0414  (for `lazy`)
     from appyc.distributed.distribute import Chunked
     from appyc.distributed.plan import Plan
     from appyc.frontend.outline import Region

@@ -179,9 +179,9 @@ class _Flow:
         for at, (operation, forms, target, path) in enumerate(lines):
             if isinstance(target, tuple):
                 assert isinstance(operation, Call)
-                written = set(_numbers_in([forms[k] for k in operation.written]))
+                written = set(_numbers_in([forms[k] for k in operation.effects.written]))
                 stored |= written
-                if operation.results or len(written) != 1 or path is not None:
+                if operation.effects.results or len(written) != 1 or path is not None:
                     called |= written | {number for number in target if number is not None}
                 for number in written:
                     writers.setdefault(number, []).append(at)

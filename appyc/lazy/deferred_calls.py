@@ -84,17 +84,18 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         if len(_OPERATIONS) >= _MOST_OPERATIONS:
             _OPERATIONS.clear()
         _OPERATIONS[key] = operation
+    effects = operation.effects
     if any(isinstance(a, arrays.Array) and a.is_window for a in args):
         raise _Refused("an argument is a view that is no slice, transpose or new shape")
-    if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
+    if any(args[k].buffer.lent or args[k].buffer.is_number for k in effects.written):
         raise _Refused("it stores into an array that another library looks at, or into a number")
     given = [
         None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
     ]
-    shapes = _shapes(operation, *given) if operation.results else ()
+    shapes = _shapes(operation, *given) if effects.results else ()
     if shapes is None:
         raise _Refused("only values tell the shapes of what it returns, or it raises")
-    made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
+    made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, effects.results, strict=True)]
     for buffer in made:
         buffer.is_number = not buffer.shape
     recorded = CallStatement(operation, args, made, caller())
@@ -109,13 +110,13 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
     )
     if not results:
         return None
-    return results[0] if operation.single else results
+    return results[0] if effects.single else results
 
 
 @functools.lru_cache(maxsize=_MOST_OPERATIONS, typed=True)  # 2 is not 2.0
 def _shapes(operation: Call, *given: Any) -> tuple[tuple[int, ...], ...] | None:
     """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
-    return operation.shapes(given)
+    return operation.effects.shapes(given)
 
 
 _OPERATIONS: dict[tuple[object, ...], Call] = {}
@@ -137,4 +138,4 @@ def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call:
             "it takes arrays from outside its arguments, or returns views or numbers of Python's own"
         )
     function.before = _GOES_ON  # from now on, the next call of a run takes no Python
-    return Call(function, effects.written, effects.results, effects.single, effects.shapes)
+    return Call(function, effects)

@@ -83,7 +83,9 @@ class Gathered:
         numbers = set[object]()
         for operation, operands, made, path in self.lines:
             if isinstance(operation, Call):
-                numbers.update(form[0] for k in operation.written if isinstance(form := operands[k], tuple))
+                numbers.update(
+                    form[0] for k in operation.effects.written if isinstance(form := operands[k], tuple)
+                )
             elif path is not None:
                 numbers.add(made)
         return [b for n, b in enumerate(self.buffers) if n in numbers and isinstance(b, Buffer)]

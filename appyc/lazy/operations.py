@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from appyc.api import Effects
 
 COMPILED_DTYPES = frozenset(
     np.dtype(c) for c in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "f", "d", "F", "D")
@@ -57,7 +60,7 @@ class Expression(metaclass=Shared):
         return self.text.format(*"abcdefgh")
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1 << 12)
 def _function(text: str) -> Callable[..., Any]:
     """The function of the operands. Its results need not be in C order."""
     names = [f"o{k}" for k in range(text.count("{}"))]
@@ -145,18 +148,10 @@ class Scatter(metaclass=Shared):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a compiled function.
-
-    written: which operands it stores into. results: dtypes of the numbers and arrays it returns. single: it
-    returns one of them, not a tuple. shapes: of the results, by the shapes and numbers of the operands; None where
-    they are not known before the call.
-    """
+    """A call of a compiled function, with what it writes and returns."""
 
     function: Callable[..., object]
-    written: tuple[int, ...]
-    results: tuple[np.dtype, ...]
-    single: bool
-    shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
+    effects: Effects
     kind: ClassVar[Kind] = Kind.OTHER
     hosted: ClassVar[bool] = False
 

@@ -35,7 +35,7 @@ class CallStatement(Run):
         self.count = 1
         self.last = operands
         self.function = operation.function
-        self.may_go_on = not operation.results
+        self.may_go_on = not operation.effects.results
         self.always_waits = False
         self.target: weakref.ref[Buffer] | None = None
 
@@ -50,7 +50,7 @@ class CallStatement(Run):
         if self.target is not None:
             target = self.target()
             return [] if target is None else [target]
-        return buffers_of([self.operands[number] for number in self.operation.written])
+        return buffers_of([self.operands[number] for number in self.operation.effects.written])
 
     def makes(self) -> list[Buffer]:
         return [buffer for made in self.made if (buffer := made()) is not None]

@@ -82,7 +82,7 @@ class Writer:
         if not made:
             return [call]
         names = ["_" if number is None else self.found.name(number) for number in made]
-        return [f"{names[0] if operation.single else tuple_of(names)} = {call}"]
+        return [f"{names[0] if operation.effects.single else tuple_of(names)} = {call}"]
 
     def _operand(self, form: Form) -> str:
         if isinstance(form, str):
