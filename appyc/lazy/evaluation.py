@@ -80,15 +80,7 @@ def _owned(values: np.ndarray) -> Any:
         once = values[tuple(slice(1) if step == 0 else slice(None) for step in values.strides)]
         if once.size < values.size:
             return _views_by(np.broadcast_to, (_owned(once.copy()), values.shape), {})
-    if values.flags.carray and values.base is None:
-        return whole(values)
-    order = memory_order([values], values.ndim)
-    in_order = order == tuple(range(values.ndim))
-    memory = values if in_order else values.transpose(order)
-    if not memory.flags.c_contiguous or values.base is not None or not is_writeable(values):
-        memory = copied(memory)
-    found = whole(memory)
-    out = found if in_order else found.transpose(inverse(order))
+    out = _laid_out(values)
     if not is_writeable(values):
         ghost = out.ghost().view()
         ghost.flags.writeable = False
@@ -110,10 +102,17 @@ def adopted(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any
 def copy_of(values: np.ndarray) -> Any:
     """An array of its own with these values, whose axes lie in memory in the order of theirs."""
     make_room(values.nbytes)
+    return _laid_out(values, copy=True)
+
+
+def _laid_out(values: np.ndarray, *, copy: bool = False) -> Any:
     order = memory_order([values], values.ndim)
-    memory = copied(values.transpose(order))
+    is_turned = order != tuple(range(values.ndim))
+    memory = values.transpose(order) if is_turned else values
+    if copy or not memory.flags.c_contiguous or values.base is not None or not is_writeable(values):
+        memory = copied(memory)
     found = whole(memory)
-    return found if order == tuple(range(values.ndim)) else found.transpose(inverse(order))
+    return found.transpose(inverse(order)) if is_turned else found
 
 
 def plain(value: Any) -> Any:
