@@ -74,12 +74,9 @@ static PyTypeObject SpecialisationType = {
 static int read_arguments(Specialisation *self, PyObject *records)
 {
     self->argument_count = (int)PyTuple_GET_SIZE(records);
-    self->arguments = PyMem_Calloc((size_t)self->argument_count + 1, sizeof(Argument));
-    self->leaves = PyMem_Calloc((size_t)self->argument_count + 1, sizeof *self->leaves);
-    if (!self->arguments || !self->leaves) {
-        PyErr_NoMemory();
+    if (!(self->arguments = new_items(self->argument_count, sizeof(Argument)))
+        || !(self->leaves = new_items(self->argument_count, sizeof *self->leaves)))
         return -1;
-    }
     for (int i = 0; i < self->argument_count; i++) {
         Argument *a = &self->arguments[i];
         PyObject *class;
@@ -119,11 +116,8 @@ static int read_arguments(Specialisation *self, PyObject *records)
 static int read_results(Specialisation *self, PyObject *records)
 {
     self->result_count = (int)PyTuple_GET_SIZE(records);
-    self->results = PyMem_Calloc((size_t)self->result_count + 1, sizeof(Result));
-    if (!self->results) {
-        PyErr_NoMemory();
+    if (!(self->results = new_items(self->result_count, sizeof(Result))))
         return -1;
-    }
     for (int i = 0; i < self->result_count; i++) {
         Result *r = &self->results[i];
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iipii", &r->leaf, &r->type_number, &r->python,
@@ -137,8 +131,8 @@ static int read_results(Specialisation *self, PyObject *records)
 static int read_groups(Specialisation *self, PyObject *records)
 {
     int count = (int)PyTuple_GET_SIZE(records);
-    if (!(self->groups = PyMem_Calloc((size_t)count + 1, sizeof(Group))))
-        goto failed;
+    if (!(self->groups = new_items(count, sizeof(Group))))
+        return -1;
     for (int i = 0; i < count; i++) {
         Group *g = &self->groups[self->group_count++];
         PyObject *numbers;
@@ -146,8 +140,8 @@ static int read_groups(Specialisation *self, PyObject *records)
                               &PyTuple_Type, &numbers))
             return -1;
         Py_ssize_t length = PyTuple_GET_SIZE(numbers);
-        if (!(g->members = PyMem_Calloc((size_t)length + 1, sizeof(int))))
-            goto failed;
+        if (!(g->members = new_items(length, sizeof(int))))
+            return -1;
         g->count = (int)length / (1 + g->axes);
         for (Py_ssize_t k = 0; k < length; k++)
             g->members[k] = (int)PyLong_AsLong(PyTuple_GET_ITEM(numbers, k));
@@ -156,9 +150,6 @@ static int read_groups(Specialisation *self, PyObject *records)
                 self->arguments[k].grouped |= g->members[m * (1 + g->axes)] == self->arguments[k].leaf;
     }
     return PyErr_Occurred() ? -1 : 0;
-failed:
-    PyErr_NoMemory();
-    return -1;
 }
 
 /* Borrowed; NULL for None. */

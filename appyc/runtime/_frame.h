@@ -78,6 +78,13 @@ typedef struct {
 
 #include "_lists.h"
 
+/* Memory for so many items, all zero; NULL with an exception. */
+static void *new_items(Py_ssize_t count, size_t size)
+{
+    void *items = PyMem_Calloc((size_t)count + 1, size);
+    return items ? items : PyErr_NoMemory();
+}
+
 /* ------------------------------------------------------------------ arguments to frame */
 
 static int fits_layout(PyArrayObject *array, int layout)

@@ -284,8 +284,7 @@ static int read_signature(Signature *k, PyObject *record)
     if (!PyArg_ParseTuple(record, "O!iL", &PyTuple_Type, &records, &k->size, &k->most))
         return 0;
     k->count = (int)PyTuple_GET_SIZE(records);
-    if (!(k->parameters = PyMem_Calloc((size_t)k->count + 1, sizeof(Parameter))))
-        PyErr_NoMemory();
+    k->parameters = new_items(k->count, sizeof(Parameter));
     for (int i = 0; i < k->count && !PyErr_Occurred(); i++) {
         Parameter *p = &k->parameters[i];
         PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "CipL", &p->code, &p->offset, &p->measured, &p->item);
@@ -306,8 +305,8 @@ static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(key
     self->raise_status = Py_NewRef(raise_status);
     self->launch = (LaunchFunction)(uintptr_t)address;
     self->vectorcall = launcher_call;
-    self->kernels = PyMem_Calloc((size_t)PyDict_GET_SIZE(kernels) + 1, sizeof(Signature));
-    self->numbers = self->kernels ? PyDict_New() : PyErr_NoMemory();
+    self->kernels = new_items(PyDict_GET_SIZE(kernels), sizeof(Signature));
+    self->numbers = self->kernels ? PyDict_New() : NULL;
     while (self->numbers && PyDict_Next(kernels, &at, &name, &record)) {
         OWNED PyObject *number = PyLong_FromLong(self->kernel_count);
         if (!number || !read_signature(&self->kernels[self->kernel_count++], record)
