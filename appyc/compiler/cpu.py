@@ -30,7 +30,7 @@ from appyc.runtime.attaching import load_kernel
 from appyc.runtime.cache import Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
-from appyc.runtime.index import Dependency, Found, index_key
+from appyc.runtime.index import Dependency, index_key
 from appyc.runtime.signature import typeof_captured
 from appyc.runtime.stored_interface import SourceExtent, restored, stored
 from appyc.runtime.trusted import workspace
@@ -108,16 +108,16 @@ class CpuCompiler:
         if found is None:
             return None
         try:
-            return self._load(found.entry, found.meta)
+            return self._load(found)
         except ToolchainError:
-            found.entry.owner.remove(found.entry)
+            found.owner.remove(found)
             return None
 
     def is_stored(self) -> bool:
         """Whether the usual version is on disk."""
         return self.options.cache and self._find(self._key("usual")) is not None
 
-    def _find(self, key: str) -> Found | None:
+    def _find(self, key: str) -> Entry | None:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
             try:
@@ -181,7 +181,8 @@ class CpuCompiler:
             index.add(key, dependencies, entry, meta)
         return _loaded(entry, module.entry, interface, analysed.outside)
 
-    def _load(self, entry: Entry, found: Mapping[str, Any]) -> CpuVersion:
+    def _load(self, entry: Entry) -> CpuVersion:
+        found: Mapping[str, Any] = entry.meta
         interface = restored(found["interface"], _source_extent(self.source))
         given = found["given"]
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in found["captures"])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from appyc.ir.arguments import ArgType
@@ -40,11 +41,6 @@ class Candidate(NamedTuple):
     meta: dict[str, object]
 
 
-class Found(NamedTuple):
-    entry: Entry
-    meta: dict[str, object]
-
-
 def index_key(
     source: str, qualname: str, types: Sequence[ArgType], options: Options, compiler: str | None
 ) -> str:
@@ -66,8 +62,8 @@ class Index:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
-    def find(self, key: str, current: Callable[[Dependency], str | None]) -> Found | None:
-        """The compilation whose every dependency still is what it was.
+    def find(self, key: str, current: Callable[[Dependency], str | None]) -> Entry | None:
+        """The compilation whose every dependency still is what it was, with its own `meta`.
 
         `current` gives a dependency's digest as it is now, None where it is gone.
         """
@@ -75,7 +71,7 @@ class Index:
             if all(current(d) == d.digest for d in candidate.dependencies):
                 entry = self._cache.lookup(candidate.entry)
                 if entry is not None:
-                    return Found(entry, candidate.meta)
+                    return replace(entry, meta=candidate.meta)
         return None
 
     def add(

@@ -214,7 +214,7 @@ def test_index_finds_the_compilation_whose_dependencies_hold(indexed, n, g, expe
     found = indexed.find(KEY, lambda d: {"n": n, "g": g}.get(d.name))
     assert (found and found.meta["n"]) == expected
     if found:
-        assert found.entry.path("k").read_bytes() == str(expected).encode()
+        assert found.path("k").read_bytes() == str(expected).encode()
 
 
 def test_index_misses_what_is_gone(indexed, cache):
