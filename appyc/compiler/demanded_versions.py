@@ -13,65 +13,55 @@ from appyc.ir.aliasing import Sharing
 from appyc.runtime.shared_views import describe_sharing
 
 K = TypeVar("K")
-V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 
-MAX_WITH_DISTANCES = 4
-"""Versions with distances built in; calls with yet others share one that takes them as arguments."""
-
-MAX_PATTERNS = 4
-"""Calls with yet other axes of length 1 run in the plain version."""
+MOST = 4
+"""Versions for different axes of length 1, beyond which calls run in the plain version; or with different distances
+built in, beyond which one version takes them as arguments."""
 
 
-class _Versions(Generic[K, V]):
+class DemandedVersions(Generic[K, V_co]):
     """Versions of one function and signature. make: compiles one, or returns None where there is no such
     version."""
 
-    def __init__(self, make: Callable[[K], V | None]) -> None:
+    def __init__(self, make: Callable[[K], V_co | None]) -> None:
         self._make = make
-        self._made: dict[K, V | None] = {}
+        self._made: dict[K, V_co | None] = {}
         self._lock = threading.RLock()
 
-    def made(self) -> Iterator[V]:
+    def made(self) -> Iterator[V_co]:
         with self._lock:
             yield from (version for version in self._made.values() if version is not None)
 
+    def has_room(self, key: K) -> bool:
+        """Whether there is a version for this, or may be one more."""
+        return key in self._made or len(self._made) < MOST
 
-class UnitVersions(_Versions[frozenset[tuple[int, int]], V]):
-    """Versions by the axes of length 1, each a number of an argument and of an axis."""
-
-    def version(self, values: Sequence[object]) -> V | None:
-        """The version for these arguments; None where only the plain version will do."""
-        units = frozenset(
-            (number, axis)
-            for number, value in enumerate(values)
-            if isinstance(value, np.ndarray)
-            for axis, length in enumerate(value.shape)
-            if length == 1
-        )
-        if not units:
-            return None
+    def version(self, key: K) -> V_co | None:
         with self._lock:
-            if units not in self._made and len(self._made) < MAX_PATTERNS:
-                self._made[units] = self._make(units)
-            return self._made.get(units)
+            if key not in self._made:
+                self._made[key] = self._make(key)
+            return self._made[key]
 
 
-class SharedVersions(_Versions[Sharing, V]):
-    """Versions by the pattern of aliasing. written: the numbers of the arguments that are stored into."""
+def stretched_version(
+    versions: DemandedVersions[frozenset[tuple[int, int]], V_co], values: Sequence[object]
+) -> V_co | None:
+    """The version by the axes of length 1, each a number of an argument and of an axis; None where only the plain
+    version will do."""
+    arrays = ((number, value.shape) for number, value in enumerate(values) if isinstance(value, np.ndarray))
+    units = frozenset((number, axis) for number, shape in arrays for axis, n in enumerate(shape) if n == 1)
+    return versions.version(units) if units and versions.has_room(units) else None
 
-    def __init__(self, make: Callable[[Sharing], V | None], written: frozenset[int]) -> None:
-        super().__init__(make)
-        self._written = written
 
-    def version(self, values: Sequence[object]) -> tuple[V | None, tuple[object, ...]]:
-        """The version for these arguments with its hidden ones; None where only the plain version will do."""
-        found = describe_sharing(values, self._written, any_distance=False)
-        if found is None:
-            return None, ()
-        with self._lock:
-            if found.sharing not in self._made and len(self._made) >= MAX_WITH_DISTANCES:
-                found = describe_sharing(values, self._written, any_distance=True)
-                assert found is not None
-            if found.sharing not in self._made:
-                self._made[found.sharing] = self._make(found.sharing)
-            return self._made[found.sharing], found.hidden
+def overlapping_version(
+    versions: DemandedVersions[Sharing, V_co], values: Sequence[object], written: frozenset[int]
+) -> tuple[V_co | None, tuple[object, ...]]:
+    """The version by the pattern of aliasing, and the hidden arguments; None where only the plain version will do.
+    written: the numbers of the arguments that are stored into."""
+    found = describe_sharing(values, written, any_distance=False)
+    if found is not None and not versions.has_room(found.sharing):
+        found = describe_sharing(values, written, any_distance=True)
+    if found is None:
+        return None, ()
+    return versions.version(found.sharing), found.hidden

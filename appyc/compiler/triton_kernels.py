@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from appyc.compiler.analyse import Analysed, analyse_shared
-from appyc.compiler.demanded_versions import SharedVersions
+from appyc.compiler.demanded_versions import DemandedVersions, overlapping_version
 from appyc.compiler.disk_cache import disk_cache
 from appyc.errors import ToolchainError, defects_of
 from appyc.ir.aliasing import Sharing
@@ -82,13 +82,13 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
         shared = analyse_shared(analysed, sharing)
         return None if shared is None else make(triton_program(shared.function, shared))
 
-    overlapping = SharedVersions(shared_version, written)
+    overlapping = DemandedVersions(shared_version)
 
     def run(values: tuple[object, ...]) -> object:
         flat = flat_values(analysed.arguments, values)
         if not any_overlap(flat, written):
             return alone(*flat)
-        runner, hidden = overlapping.version(flat)
+        runner, hidden = overlapping_version(overlapping, flat, written)
         if runner is not None:
             with suppress(GuardFailure):
                 return built(runner([*flat, *hidden]))

@@ -15,7 +15,7 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.deep_recursion import deep_recursion
-from appyc.compiler.demanded_versions import SharedVersions, UnitVersions
+from appyc.compiler.demanded_versions import DemandedVersions, overlapping_version, stretched_version
 from appyc.compiler.requests import Request
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, defects_of
@@ -128,17 +128,15 @@ def _cpu_version(job: Job) -> Version | None:
             add(found.kernel)
         return found
 
-    stretched = UnitVersions(unit_version)
+    stretched = DemandedVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
         found = job.attempt(partial(compiler.shared_version, sharing))
+        if found is None:
+            return None
         visible = len(face.layout.params)
-        groups = (
-            None
-            if found is None
-            else groups_of(sharing, found.kernel.interface.layout, visible, face.written)
-        )
-        if found is not None and groups is not None:
+        groups = groups_of(sharing, found.kernel.interface.layout, visible, face.written)
+        if groups is not None:
             # All arrays that the program writes have to be writeable, those it writes through others too.
             its_face = replace(found.kernel.interface, arguments=face.arguments, written=face.written)
             same = list(range(visible))
@@ -149,7 +147,7 @@ def _cpu_version(job: Job) -> Version | None:
                 add(replace(found.kernel, interface=its_face, same=tuple(same), groups=groups))
         return found
 
-    overlapping = SharedVersions(shared_version, face.written)
+    overlapping = DemandedVersions(shared_version)
 
     def run(named: Mapping[str, object]) -> object:
         values = captured.values(named)
@@ -165,14 +163,14 @@ def _cpu_version(job: Job) -> Version | None:
         if not lists_are_apart(flat, face.written):
             raise LeftToPython
         if any_overlap(flat, face.written):
-            shared, hidden = overlapping.version(flat)
+            shared, hidden = overlapping_version(overlapping, flat, face.written)
             if shared is not None:
                 with suppress(GuardFailure):
                     return invoke(shared.kernel, (*values, *hidden))
             return invoke(_made(plain()).kernel, values)
         with suppress(GuardFailure):
             return invoke(usual.kernel, values)
-        if (found := stretched.version(flat)) is not None:
+        if (found := stretched_version(stretched, flat)) is not None:
             with suppress(GuardFailure):
                 return invoke(found.kernel, values)
         return invoke(_made(plain()).kernel, values)  # not in a handler: what it raises stands alone
