@@ -106,9 +106,7 @@ class Scope:
         self.pragmas = remember("pragmas", lambda: read_pragmas(source))
         asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))
         self.named_in_clauses: frozenset[str] = frozenset().union(*asked)
-        self.source = source
-        self.supply = supply
-        self.calls = calls
+        self.source, self.supply, self.calls = source, supply, calls
         self.memory = Memory() if memory is None else memory
         self.given: frozenset[Symbol] = frozenset()
         """Arrays that the caller may have names for."""
@@ -377,14 +375,9 @@ class Scope:
                     for k, v in enumerate(items)
                 ]
                 return vals.TupleSlots(tuple(slots), None, value.names, value.made_by)
-            case (
-                vals.ArrayRef()
-                | vals.Tensor()
-                | vals.Opaque()
-                | vals.ListRows()
-                | vals.TupleRow()
-                | vals.Records()
-            ):
+            case vals.ArrayRef() | vals.Tensor() | vals.Opaque():
+                return value
+            case vals.ListRows() | vals.TupleRow() | vals.Records():
                 return value
             case vals.DictValue():
                 same = isinstance(old, vals.TupleSlots) and old.keys == value.keys
