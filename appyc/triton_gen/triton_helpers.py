@@ -1,4 +1,4 @@
-"""The Triton run-time helpers of generated kernels, each with the helpers that it calls.
+"""The Triton run-time helpers of generated kernels.
 
 They use builtins of `triton.language` alone. Its library functions (`tl.sum`, `tl.zeros`)
 are jitted when Triton is imported, for the compiler or for the interpreter but not for both;
@@ -8,47 +8,49 @@ the same text has to run in both within one process.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import indent
 
 from appyc.ir.abi import FAULT_SLOTS
 
-_BODIES: dict[str, tuple[tuple[str, ...], str]] = {}
-"""name: (the helpers that it calls, its text)."""
 
-
-def _helper(name: str, params: str, body: str, needs: tuple[str, ...] = ()) -> None:
-    lines = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
-    _BODIES[name] = (needs, f"@triton.jit\ndef {name}({params}):\n{lines}\n")
-
-
-_helper("combine_add", "a, b", "return a + b")
-_helper("combine_mul", "a, b", "return a * b")
-_helper("combine_and", "a, b", "return a & b")
-_helper("combine_or", "a, b", "return a | b")
-_helper("combine_xor", "a, b", "return a ^ b")
-_helper("combine_min", "a, b", "return tl.where(b < a, b, a)")
-_helper("combine_max", "a, b", "return tl.where(b > a, b, a)")
-for _name, _sign in (("minimum", "<"), ("maximum", ">")):
-    # In double precision, which has no instruction for it, Triton's own takes four times the instructions.
-    _helper(
-        f"combine_{_name}",
-        "a, b",
-        f"""
+def _extreme(which: str, sign: str) -> str:
+    """In double precision, which has no instruction for it, Triton's own takes four times the instructions."""
+    return f"""
 if a.dtype == tl.float64:
-    return tl.where((a {_sign} b) | (a != a), a, b)
+    return tl.where((a {sign} b) | (a != a), a, b)
 else:
-    return tl.{_name}(a, b, propagate_nan=tl.PropagateNan.ALL)
-""",
-    )
-_helper(
-    "combine_linear",
-    "factor, value, factor_2, value_2",
-    "return factor_2 * factor, factor_2 * value + value_2",
-)
-_helper("any_lane", "x", "return tl.reduce(x.to(tl.int32), None, combine_or) != 0", ("combine_or",))
-_helper(
-    "record_fault",
-    "words, site, bad, value, extent",
-    f"""
+    return tl.{which}(a, b, propagate_nan=tl.PropagateNan.ALL)
+"""
+
+
+def _floor_divide(whole: str, rest: str) -> str:
+    """Python's floor division of floats. whole, rest: the quotients of `a` and of `a - rest` by `b`."""
+    return f"""
+rest = libdevice.fmod(a, b)
+quotient = {rest}
+lowered = tl.where((rest != 0) & ((rest < 0) != (b < 0)), quotient - 1, quotient)
+below = tl.floor(lowered)
+rounded = tl.where(lowered - below > tl.full((), 0.5, a.dtype), below + 1, below)
+whole = tl.where(lowered != 0, rounded, libdevice.copysign(lowered * 0, {whole}))
+return tl.where(b == 0, {whole}, whole)
+"""
+
+
+_BODIES = {
+    "combine_add(a, b)": "return a + b",
+    "combine_mul(a, b)": "return a * b",
+    "combine_and(a, b)": "return a & b",
+    "combine_or(a, b)": "return a | b",
+    "combine_xor(a, b)": "return a ^ b",
+    "combine_min(a, b)": "return tl.where(b < a, b, a)",
+    "combine_max(a, b)": "return tl.where(b > a, b, a)",
+    "combine_minimum(a, b)": _extreme("minimum", "<"),
+    "combine_maximum(a, b)": _extreme("maximum", ">"),
+    "combine_linear(factor, value, factor_2, value_2)": (
+        "return factor_2 * factor, factor_2 * value + value_2"
+    ),
+    "any_lane(x)": "return tl.reduce(x.to(tl.int32), None, combine_or) != 0",
+    "record_fault(words, site, bad, value, extent)": f"""
 nothing = bad.to(tl.int64) * 0
 slot = words + ({FAULT_SLOTS} * site + nothing)
 earlier = tl.atomic_add(slot, nothing + 1, mask=bad, sem="relaxed")
@@ -57,19 +59,11 @@ tl.store(slot + 1, value + nothing, mask=first)
 tl.store(slot + 2, extent + nothing, mask=first)
 return first
 """,
-)
-_helper(
-    "record_word",
-    "words, at, first, value",
-    """
+    "record_word(words, at, first, value)": """
 nothing = first.to(tl.int64) * 0
 tl.store(words + (at + nothing), value + nothing, mask=first)
 """,
-)
-_helper(
-    "floor_divide_signed",
-    "a, b",
-    """
+    "floor_divide_signed(a, b)": """
 special = (b == 0) | (b == -1)
 divisor = tl.where(special, b * 0 + 1, b)
 quotient = a // divisor
@@ -78,59 +72,29 @@ down = (rest != 0) & ((rest < 0) != (divisor < 0))
 floored = tl.where(down, quotient - 1, quotient)
 return tl.where(b == 0, a * 0, tl.where(b == -1, a * 0 - a, floored))
 """,
-)
-_helper(
-    "floor_modulo_signed",
-    "a, b",
-    """
+    "floor_modulo_signed(a, b)": """
 special = (b == 0) | (b == -1)
 divisor = tl.where(special, b * 0 + 1, b)
 rest = a - (a // divisor) * divisor
 wrapped = tl.where((rest != 0) & ((rest < 0) != (divisor < 0)), rest + divisor, rest)
 return tl.where(special, a * 0, wrapped)
 """,
-)
-_helper(
-    "floor_divide_unsigned",
-    "a, b",
-    "divisor = tl.where(b == 0, b * 0 + 1, b)\nreturn tl.where(b == 0, a * 0, a // divisor)",
-)
-_helper(
-    "floor_modulo_unsigned",
-    "a, b",
-    """
+    "floor_divide_unsigned(a, b)": """
+divisor = tl.where(b == 0, b * 0 + 1, b)
+return tl.where(b == 0, a * 0, a // divisor)
+""",
+    "floor_modulo_unsigned(a, b)": """
 divisor = tl.where(b == 0, b * 0 + 1, b)
 return tl.where(b == 0, a * 0, a - (a // divisor) * divisor)
 """,
-)
-_helper(
-    "floor_modulo_float",
-    "a, b",
-    """
+    "floor_modulo_float(a, b)": """
 rest = libdevice.fmod(a, b)
 wrapped = tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 return tl.where(wrapped == 0, libdevice.copysign(wrapped, b), wrapped)
 """,
-)
-for _name, _division in (("floor_divide_float", "a / b"), ("floor_divide_float32", "tl.div_rn(a, b)")):
-    _inner = "(a - rest) / b" if _division == "a / b" else "tl.div_rn(a - rest, b)"
-    _helper(
-        _name,
-        "a, b",
-        f"""
-rest = libdevice.fmod(a, b)
-quotient = {_inner}
-lowered = tl.where((rest != 0) & ((rest < 0) != (b < 0)), quotient - 1, quotient)
-below = tl.floor(lowered)
-rounded = tl.where(lowered - below > tl.full((), 0.5, a.dtype), below + 1, below)
-whole = tl.where(lowered != 0, rounded, libdevice.copysign(lowered * 0, {_division}))
-return tl.where(b == 0, {_division}, whole)
-""",
-    )
-_helper(
-    "integer_power",
-    "base, exponent",
-    """
+    "floor_divide_float(a, b)": _floor_divide("a / b", "(a - rest) / b"),
+    "floor_divide_float32(a, b)": _floor_divide("tl.div_rn(a, b)", "tl.div_rn(a - rest, b)"),
+    "integer_power(base, exponent)": """
 result = base * 0 + 1
 factor = base
 left = tl.where(exponent > 0, exponent, exponent * 0)
@@ -141,33 +105,27 @@ for _ in range(64):
 negative = tl.where(base == 1, base * 0 + 1, base * 0)
 return tl.where(exponent < 0, negative, result)
 """,
-)
-_helper(
-    "sign_of",
-    "x",
-    "one = tl.full((), 1, x.dtype)\nreturn tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))",
-)
-_helper("to_uint64", "x", "return tl.where(x < 0, x.to(tl.int64).to(tl.uint64), x.to(tl.uint64))")
-_helper("sign_of_unsigned", "x", "return tl.where(x > 0, tl.full((), 1, x.dtype), x)")
-_helper(
-    "shift_left",
-    "x, by, bits: tl.constexpr",
-    "inside = (by >= 0) & (by < bits)\nreturn tl.where(inside, x << tl.where(inside, by, by * 0), x * 0)",
-)
-_helper(
-    "shift_right",
-    "x, by, bits: tl.constexpr",
-    """
+    "sign_of(x)": """
+one = tl.full((), 1, x.dtype)
+return tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))
+""",
+    "sign_of_unsigned(x)": "return tl.where(x > 0, tl.full((), 1, x.dtype), x)",
+    "to_uint64(x)": "return tl.where(x < 0, x.to(tl.int64).to(tl.uint64), x.to(tl.uint64))",
+    "shift_left(x, by, bits: tl.constexpr)": """
+inside = (by >= 0) & (by < bits)
+return tl.where(inside, x << tl.where(inside, by, by * 0), x * 0)
+""",
+    "shift_right(x, by, bits: tl.constexpr)": """
 inside = (by >= 0) & (by < bits)
 moved = x >> tl.where(inside, by, by * 0)
 return tl.where(inside, moved, tl.where(x < 0, x * 0 - 1, x * 0))
 """,
-)
-_helper(
-    "shift_right_unsigned",
-    "x, by, bits: tl.constexpr",
-    "inside = by < bits\nreturn tl.where(inside, x >> tl.where(inside, by, by * 0), x * 0)",
-)
+    "shift_right_unsigned(x, by, bits: tl.constexpr)": """
+inside = by < bits
+return tl.where(inside, x >> tl.where(inside, by, by * 0), x * 0)
+""",
+}
+"""The body of each helper, by its head."""
 
 COMBINE = {
     "+": "combine_add", "*": "combine_mul", "min": "combine_min", "max": "combine_max",
@@ -177,19 +135,16 @@ COMBINE = {
 }  # fmt: skip
 """The helper that combines two values of a reduction, or two steps of a scan."""
 
-HELPER_NAMES = frozenset(_BODIES)
+_TEXTS = {
+    head.partition("(")[0]: f"@triton.jit\ndef {head}:\n{indent(body.strip(), '    ')}\n"
+    for head, body in _BODIES.items()
+}
+
+HELPER_NAMES = frozenset(_TEXTS)
 
 
 def helper_text(used: Iterable[str]) -> str:
     """The text of the helpers, those that they call first."""
-    done: dict[str, None] = {}
-
-    def add(name: str) -> None:
-        needs, _ = _BODIES[name]
-        for need in needs:
-            add(need)
-        done.setdefault(name)
-
-    for name in sorted(used):
-        add(name)
-    return "\n\n".join(_BODIES[name][1] for name in done)
+    names = sorted(used)
+    needed = ["combine_or"] if "any_lane" in names else []
+    return "\n\n".join(_TEXTS[name] for name in dict.fromkeys([*needed, *names]))
