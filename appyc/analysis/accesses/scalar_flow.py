@@ -56,7 +56,7 @@ class ScalarClasses(Mapping[ir.Symbol, LoopScalars]):
 
     @cached_property
     def _live(self) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
-        return live_after(self._fn)
+        return live_after(self._fn, self._flows)
 
     def __getitem__(self, var: ir.Symbol) -> LoopScalars:
         known = self._known.get(var)
@@ -270,11 +270,11 @@ def _says_that_it_runs(holds: ir.Expr | None, loop: ir.For) -> bool:
 # ---------------------------------------------------------------- after the loop
 
 
-def live_after(fn: ir.Function) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
+def live_after(fn: ir.Function, known: _Flows | None = None) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
     """The live-out scalars of each loop: those whose value at its end may be read, after it or by the next
-    iteration of an enclosing loop."""
+    iteration of an enclosing loop. known: the flow through loops asked about before."""
     results = [result.value for result in fn.results if not isinstance(result.value, ir.Symbol)]
-    walker = _Liveness()
+    walker = _Liveness({} if known is None else known)
     walker.block(fn.body, frozenset(scalars_read(results)), _Exits(frozenset(), frozenset()))
     return walker.after
 
@@ -292,14 +292,12 @@ class _Liveness:
 
     A block makes live what it reads before it assigns, and kills what it surely assigns. Run
     again, it adds nothing to what one run makes live; so the head of a loop has what is live
-    after it and what one run of its body from nothing makes live (`_needs`, remembered for each
-    loop, since every loop around it asks).
+    after it and the upward-exposed scalars of an iteration.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: _Flows) -> None:
         self.after: dict[ir.Symbol, frozenset[ir.Symbol]] = {}
-        self._needed: dict[int, frozenset[ir.Symbol]] = {}
-        self._recording = True
+        self._known = known
 
     def block(
         self, body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol], exits: _Exits
@@ -320,8 +318,7 @@ class _Liveness:
                 orelse = self.block(stmt.orelse, live, exits)
                 return then | orelse | scalars_read(stmt.cond)
             case ir.For():
-                if self._recording:
-                    self.after[stmt.var] = live
+                self.after[stmt.var] = live
                 return _reads_before(stmt) | self._loop(stmt, live, frozenset())
             case ir.While():
                 return self._loop(stmt, live, frozenset(scalars_read(stmt.cond)))
@@ -338,20 +335,9 @@ class _Liveness:
         self, loop: ir.For | ir.While, after: frozenset[ir.Symbol], head: frozenset[ir.Symbol]
     ) -> frozenset[ir.Symbol]:
         """The scalars that are live at the head of a loop. head: the scalars that its condition reads."""
-        live = after | head | self._needs(loop)
-        if self._recording:
-            self.block(loop.body, live, _Exits(after, live))
+        live = after | head | _inside(loop, self._known).exposed.keys()
+        self.block(loop.body, live, _Exits(after, live))
         return live
-
-    def _needs(self, loop: ir.For | ir.While) -> frozenset[ir.Symbol]:
-        """The upward-exposed scalars of an iteration, which it reads before it assigns them."""
-        known = self._needed.get(id(loop))
-        if known is None:
-            recording, self._recording = self._recording, False
-            known = self.block(loop.body, frozenset(), _Exits(frozenset(), frozenset()))
-            self._recording = recording
-            self._needed[id(loop)] = known
-        return known
 
 
 def _reads_before(loop: ir.For) -> frozenset[ir.Symbol]:
