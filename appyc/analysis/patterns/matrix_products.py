@@ -14,14 +14,16 @@ with the rows, as in `for j in range(min(i + 1, n))`: of such a triangle, nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from appyc.analysis.patterns import product_terms
+from appyc.analysis.patterns.scans import linear_in
 from appyc.ir import nodes as ir
 from appyc.ir.affine import coefficient
 from appyc.ir.blocks import perfect_nest
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Operand, Product, ProductShape
+from appyc.ir.types import ScalarType
 from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk
 
 MAX_STATEMENTS = 8
@@ -151,12 +153,12 @@ def _by_sums(rows: ir.For, columns: ir.For, of_sums: bool) -> Product | None:
         return None
     stored = _value_stored(columns.body, summed, update.target, last)
     loaded = ir.Load(last.array, last.index, checked=False, loc=last.loc)
-    parts = None if stored is None else _Parts(update.target, loaded, nest).of(stored)
-    if parts is None or parts.total is None or parts.has_rest:
+    factors = None if stored is None else _factors(stored, update.target, loaded, nest)
+    if factors is None:
         return None
-    scale = _times(parts.total, term.scale)
+    scale = _times(factors[0], term.scale)
     target = Operand(last.array, last.index, loc=last.loc)
-    product = _product(nest, shape, target, term, None if _is_one(scale) else scale, parts.old)
+    product = _product(nest, shape, target, term, None if _is_one(scale) else scale, factors[1])
     return replace(product, exchanged=exchanged)
 
 
@@ -276,7 +278,8 @@ def _value_stored(
                     return None
                 for symbol in scalars_written(summed.body):
                     scalars.pop(symbol, None)  # its value is then unknown
-                scalars[total] = ir.Binary("+", start, ir.Var(total, loc=stmt.loc), loc=stmt.loc)
+                added = ir.Var(total, loc=stmt.loc)
+                scalars[total] = added if _is_zero(start) else ir.Binary("+", start, added, loc=stmt.loc)
             case ir.Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
                 element = now(stmt.value)
             case ir.Update(mask=None, atomic=False) if (stmt.target, stmt.index) == (last.array, last.index):
@@ -286,60 +289,30 @@ def _value_stored(
     return element
 
 
-@dataclass(frozen=True, slots=True)
-class _Linear:
-    """total * (the sum) + old * (the element's value before) + something, where there is a rest."""
+def _factors(
+    value: ir.Expr, total: ir.Symbol, loaded: ir.Load, nest: tuple[ir.For, ...]
+) -> tuple[ir.Expr, ir.Expr | None] | None:
+    """The factors of a sum and of an element's old value (None: it is not read) in a value that is nothing else, and
+    None for any other value."""
+    one, old = product_terms.one_of(value), ir.Symbol("old", -1, ScalarType(loaded.dtype))
+    value = rewrite(value, lambda n: ir.Var(old, loc=n.loc) if n == loaded else n)
+    if any(isinstance(n, ir.Binary) and n.op == "/" and scalars_read(n) & {total, old} for n in walk(value)):
+        return None  # a product by the inverse rounds otherwise
+    found = linear_in(value, total)
+    kept = None if found is None or found.value is None else linear_in(found.value, old)
+    if found is None or not _is_zero(found.value if kept is None else kept.value):
+        return None
+    scale, keep = found.factor or one, None if kept is None else kept.factor or one
+    is_plain = old not in scalars_read(scale) and product_terms.is_fixed((scale, keep or one), nest)
+    return (scale, keep) if is_plain else None
 
-    total: ir.Expr | None = None
-    old: ir.Expr | None = None
-    has_rest: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Takes a value apart into multiples of a sum and of an element."""
-
-    total: ir.Symbol
-    loaded: ir.Load
-    nest: tuple[ir.For, ...]
-
-    def of(self, value: ir.Expr) -> _Linear | None:
-        one = product_terms.one_of(value)
-        match value:
-            case ir.Var() if value.symbol == self.total:
-                return _Linear(total=one)
-            case ir.Load() if value == self.loaded:
-                return _Linear(old=one)
-            case ir.Const(value=0) | ir.Cast(arg=ir.Const(value=0)):
-                return _Linear()
-            case ir.Unary(op="-"):
-                return self._scaled(value.arg, ir.Const(-one.value, value.dtype, loc=value.loc))
-            case ir.Binary(op="+" | "-"):
-                return self._sum(value)
-            case ir.Binary(op="*") if product_terms.is_fixed(value.rhs, self.nest):
-                return self._scaled(value.lhs, value.rhs)
-            case ir.Binary(op="*") if product_terms.is_fixed(value.lhs, self.nest):
-                return self._scaled(value.rhs, value.lhs)
-            case _:
-                return _Linear(has_rest=True)
-
-    def _scaled(self, value: ir.Expr, factor: ir.Expr) -> _Linear | None:
-        found = self.of(value)
-        if found is None or found.has_rest:
-            return found
-        total = None if found.total is None else _times(found.total, factor)
-        return _Linear(total, None if found.old is None else _times(found.old, factor))
-
-    def _sum(self, value: ir.Binary) -> _Linear | None:
-        one = self.of(value.lhs)
-        other = self.of(value.rhs)
-        if value.op == "-":
-            other = self.of(ir.Unary("-", value.rhs, loc=value.loc))
-        if one is None or other is None:
-            return None
-        if (one.total and other.total) or (one.old and other.old):
-            return None  # the same thing twice
-        return _Linear(one.total or other.total, one.old or other.old, one.has_rest or other.has_rest)
+def _is_zero(value: ir.Expr | None) -> bool:
+    match value:
+        case None | ir.Const(value=0) | ir.Cast(arg=ir.Const(value=0)):
+            return True
+        case _:
+            return False
 
 
 def _times(factor: ir.Expr, other: ir.Expr | None) -> ir.Expr:
