@@ -75,7 +75,7 @@ class Regions:
         self._sets = self._found.sets
         self._needs = [self._names(a.domain, *a.index) for a in self._found.accesses]
         self._needs_of_checks = [
-            self._names(c.domain, c.index, c.extent) for c in self._found.checked_indices
+            self._names(c.domain, *c.index, *c.extents) for c in self._found.checked_indices
         ]
         self._wrapped: dict[Symbol, set[int]] = {}
         self._gathered: dict[Symbol, set[int]] = {}
@@ -214,14 +214,14 @@ class Regions:
 
     def _refuse_outside(self, checked: CheckedIndex, here: isl.Set) -> None:
         """Raises where an index of a view is out of bounds in some iteration."""
-        index, extent = checked.index, checked.extent
-        outside = index.ge_set(extent).union(index.add(extent).lt_set(self._sets.constant(0)))
+        (index,), (extent,) = checked.index, checked.extents
+        outside = index.ge_set(extent).union(index.lt_set(self._sets.constant(0)))
         if outside.intersect(checked.domain.intersect(here)).is_empty():
             return
-        text = f"an index of {checked.node.name!r} is out of bounds for axis {checked.node.axis}"
+        text = f"an index of {checked.name!r} is out of bounds for axis {checked.axis}"
         if checked.approximate:
-            raise UnsupportedError(text, checked.node.loc)
-        raise IndexError(f"{checked.node.loc}: {text}")
+            raise UnsupportedError(text, checked.loc)
+        raise IndexError(f"{checked.loc}: {text}")
 
     def _at(self, parameters: Mapping[str, int]) -> isl.Set:
         """The one point at which the parameters have these values."""

@@ -252,7 +252,10 @@ class AccessCollector:
     def bounds_check(self, stmt: ir.BoundsCheck, domain: isl.Set) -> None:
         self.expression(stmt, domain)
         index, extent = self._value(stmt.index), self._value(stmt.extent)
-        self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
+        at, twice = index.add(extent), extent.add(extent)
+        self.found.checked_indices.append(
+            CheckedIndex(stmt.name, stmt.axis, stmt.loc, domain, (at,), (twice,), self.doubts > 0)
+        )
 
     def _assign(self, target: ir.Symbol, value: ir.Expr) -> None:
         new = self.affine.unknown(self.depth)

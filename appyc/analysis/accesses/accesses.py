@@ -75,13 +75,17 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class CheckedIndex:
-    """A `BoundsCheck`: the iterations that make it, or more (`approximate`), the index and the extent."""
+    """A `BoundsCheck` as an access to one axis of twice the extent: `i + n` for the index `i`, of which a negative one
+    counts from the end. axis: the array's own. domain, approximate: as in `Access`."""
 
-    node: ir.BoundsCheck
+    name: str
+    axis: int
+    loc: Loc
     domain: isl.Set
-    index: isl.PwAff
-    extent: isl.PwAff
+    index: tuple[isl.PwAff]
+    extents: tuple[isl.PwAff]
     approximate: bool
+    checked: bool = True
 
 
 @dataclass(frozen=True, slots=True)

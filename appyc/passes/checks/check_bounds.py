@@ -34,8 +34,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
             for i in range(n):                        for i in range(n):
                 a[i] = 0.0  # checked                     a[i] = 0.0  # in range
 
-    A `BoundsCheck` that is proven is deleted. It is an access to one axis, of which the indices from -n to n - 1 are
-    in range.
+    A `BoundsCheck` that is proven is deleted.
 
     For an access whose index is affine the iterations that leave the array are a set, and its
     shadow on the parameters is known: empty (nothing to check), or a condition on extents and
@@ -55,8 +54,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     if not ctx.options.boundscheck:
         return _marked(fn, lambda _: True, lambda _: True)
     found = numbered_accesses(fn, Presburger(ctx.allowance))
-    indices = [_axis_of(checked) for checked in found.checked_indices]
-    bounds = _Bounds(found, [*found.accesses, *indices], fn.params)
+    bounds = _Bounds(found, [*found.accesses, *found.checked_indices], fn.params)
     proven, guards = bounds.decide()
     fn = _marked(fn, lambda at: at in proven, lambda at: at + len(found.accesses) in proven)
     return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
@@ -74,24 +72,6 @@ def _marked(fn: Function, is_proven: Callable[[int], bool], is_needless: Callabl
         return marked(node)
 
     return rewrite(fn, rule)
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """An index of a view as an access to one axis of twice the extent: `i + n` for `i`, of which a negative one counts
-    from the end."""
-
-    name: str
-    loc: Loc
-    domain: isl.Set
-    index: tuple[isl.PwAff]
-    extents: tuple[isl.PwAff]
-    checked: bool = True
-
-
-def _axis_of(found: CheckedIndex) -> _Axis:
-    node, extent = found.node, found.extent
-    return _Axis(node.name, node.loc, found.domain, (found.index.add(extent),), (extent.add(extent),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +108,14 @@ class _Bounds:
     """Decides which accesses of one function are in range, and under which guards."""
 
     def __init__(
-        self, found: FunctionAccesses, accesses: Sequence[Access | _Axis], params: tuple[Symbol, ...]
+        self, found: FunctionAccesses, accesses: Sequence[Access | CheckedIndex], params: tuple[Symbol, ...]
     ) -> None:
         self.accesses = accesses
         self.affine = found.affine
         self.sets = found.sets
         self.guards = GuardWriter(found.affine, params)
         self._listed: dict[int, list[_Side]] = {}
-        self._sources: dict[_Side, tuple[Access | _Axis, int]] = {}
+        self._sources: dict[_Side, tuple[Access | CheckedIndex, int]] = {}
         self._failing: dict[Hashable, isl.Set] = {}
         self._happening: dict[int, isl.Set] = {}
         self._covered: dict[str, set[_Side]] = {}
@@ -169,7 +149,7 @@ class _Bounds:
             guards += self.guards.sizes(guards)
         return proven, tuple(guards)
 
-    def _with_access(self, known: isl.Set, access: Access | _Axis) -> isl.Set | None:
+    def _with_access(self, known: isl.Set, access: Access | CheckedIndex) -> isl.Set | None:
         """The parameters in `known` for which this access is in bounds too; None where it keeps its own
         check.
 
@@ -182,7 +162,7 @@ class _Bounds:
         holds = self._with_sides(known, access, outermost)
         return holds if holds is not None or outermost == own else self._with_sides(known, access, own)
 
-    def _by_extremes(self, access: Access | _Axis) -> list[Guard] | None:
+    def _by_extremes(self, access: Access | CheckedIndex) -> list[Guard] | None:
         """The guards under which an access with products of symbols in its subscripts is in bounds, from the
         least and greatest value of each subscript; None where an extreme is unknown or the guards are too
         many."""
@@ -202,7 +182,9 @@ class _Bounds:
             out.append(Guard(condition_of([parts], loc), in_range(access.name), loc=loc))
         return out if self.guards.have_room(len(out)) else None
 
-    def _with_sides(self, known: isl.Set, access: Access | _Axis, sides: list[_Side]) -> isl.Set | None:
+    def _with_sides(
+        self, known: isl.Set, access: Access | CheckedIndex, sides: list[_Side]
+    ) -> isl.Set | None:
         covered = self._covered.setdefault(access.name, set())
         new = [side for side in dict.fromkeys(sides) if side not in covered]
         if not new:
@@ -228,7 +210,7 @@ class _Bounds:
             points = points.intersect(self.sets.parameter(name).le_set(limit))
         return bool(points.is_empty())
 
-    def _safe_parameters(self, access: Access | _Axis, fails: isl.Set) -> isl.Set | None:
+    def _safe_parameters(self, access: Access | CheckedIndex, fails: isl.Set) -> isl.Set | None:
         """The parameters for which no iteration of the access's domain is in `fails`, or a subset of them;
         None where there are none."""
         happens = self._happening.get(id(access.domain))
@@ -249,7 +231,7 @@ class _Bounds:
             known = self._failing[key] = self.affine.settled(points)
         return known
 
-    def _sides(self, access: Access | _Axis) -> list[_Side]:
+    def _sides(self, access: Access | CheckedIndex) -> list[_Side]:
         """The two ends of every axis. What is known of them is kept for other accesses."""
         known = self._listed.get(id(access))
         if known is None:
