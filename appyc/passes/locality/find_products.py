@@ -56,9 +56,10 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of, with_body
 from appyc.passes.locality.interchange_loops import has_threads
-from appyc.passes.locality.product_panels import of_panels, of_whole_sums
+from appyc.passes.locality.product_panels import are_large, of_panels
 from appyc.passes.locality.product_steps import of_steps
-from appyc.passes.locality.product_versions import ProductVersions
+from appyc.passes.locality.product_versions import ProductVersions, is_large
+from appyc.passes.node_builders import conjunction
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.normalise_loops import leaves_products_to_library
 
@@ -112,14 +113,19 @@ class _Search:
         """The nest with a second version for large products, if there are any in it beside other work."""
         sums = sums_in(loop)
         if sums:
-            return versions.of_sums(loop, sums)
+            columns = loop.body[0]
+            assert isinstance(columns, For)
+            large = conjunction([is_large((loop, columns, found.loop)) for found in sums])
+            return versions.of_sums((loop, columns), (loop, columns), sums, large)
         legality = self.ctx.legality(self.fn)
         pieces = pieces_of(loop, legality)
         if pieces:
             return versions.of_pieces(loop, pieces)
         panels = panels_of(loop, legality)
         if panels is not None and self.ctx.options.on_gpu and may_be_first(panels):
-            return of_whole_sums(panels, versions)
+            # The kernels of products take such sums as they are: one product has all rows.
+            nest, axes = (panels.outer, panels.inner), (panels.cut, panels.across)
+            return versions.of_sums(nest, axes, panels.sums, are_large(panels))
         if panels is not None:
             return of_panels(panels, versions)
         steps = steps_of(loop, legality)

@@ -11,9 +11,6 @@ for i in range(n):                      for first in range(0, n, PANEL):
                                                     for k in range(first, i):
                                                         s += A[i, k] * B[k, j]
                                                     C[i, j] = s
-
-For a GPU, whose kernels of products take such sums as they are, there is one product with all rows if nothing in the
-nest must come before it.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.panel_pattern import Panels, slope_of
 from appyc.analysis.patterns.product_sums import ProductSum
-from appyc.ir.blocks import nested
 from appyc.ir.machine_model import FEWEST
 from appyc.ir.nodes import Assign, Binary, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -34,7 +30,6 @@ from appyc.passes.node_builders import (
     conjunction,
     integer,
     larger,
-    numbers_of,
     shifted,
     smaller,
     trip_count,
@@ -97,22 +92,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     statements = tuple(s for at, stmt in enumerate(inner) for s in replaced.get(at, (stmt,)))
     body.append(versions.copy(_rows_of(panel, panels.outer, panels.inner, statements)))
     loop = For(first, cut.lo, cut.hi, size, tuple(body), loc=loc)
-    return If(_is_large(panels), (loop,), (panels.outer,), loc=loc)
-
-
-def of_whole_sums(panels: Panels, versions: ProductVersions) -> If:
-    """The nest as it was for small products, and with all sums in memory for large ones."""
-    cut, across, loc = panels.cut, panels.across, panels.outer.loc
-    index = numbers_of((cut, across))
-    shape = tuple(larger(trip_count(loop.lo, loop.hi, 1), integer(0, loc)) for loop in (cut, across))
-    apart: list[Stmt] = []
-    body = list(panels.inner.body)
-    for found in panels.sums:
-        memory = versions.memory(found, index, shape, apart)
-        apart += versions.computed(cut, across, found, memory)
-        body[found.at] = from_memory(found.update, memory)
-    rest = versions.copy(nested((panels.outer, panels.inner), tuple(body)))
-    return If(_is_large(panels), (*apart, rest), (panels.outer,), loc=loc)
+    return If(are_large(panels), (loop,), (panels.outer,), loc=loc)
 
 
 def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> For:
@@ -155,7 +135,7 @@ def _panel_sum(
     return apart, tuple(instead)
 
 
-def _is_large(panels: Panels) -> Expr:
+def are_large(panels: Panels) -> Expr:
     """Whether there are panels enough, and their products are worth a call."""
     cut = panels.cut
     everything = _Panel(panels, cut.var, cut.hi)

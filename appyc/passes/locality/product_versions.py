@@ -35,25 +35,28 @@ class ProductVersions:
     names: NameSupply
     ctx: PassContext
 
-    def of_sums(self, rows: ir.For, sums: list[ProductSum]) -> ir.If:
-        """The nest as it was for small products, and with the sums in memory for large ones."""
-        columns = rows.body[0]
-        assert isinstance(columns, ir.For)
+    def of_sums(
+        self,
+        nest: tuple[ir.For, ir.For],
+        axes: tuple[ir.For, ir.For],
+        sums: Sequence[ProductSum],
+        large: ir.Expr,
+    ) -> ir.If:
+        """The nest as it was for small products, and with the sums in memory for large ones. axes: its loops as those
+        over rows and columns of the matrices."""
         apart: list[ir.Stmt] = []
         replaced: dict[int, tuple[ir.Stmt, ...]] = {}
         taken: set[ir.Symbol] = set()
         for found in sums:
-            memory = memory_of_result(found, (rows, columns))
+            memory = memory_of_result(found, nest)
             if memory is None or memory.array in taken:
-                shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
-                memory = self.memory(found, numbers_of((rows, columns)), shape, apart)
+                shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in axes)
+                memory = self.memory(found, numbers_of(axes), shape, apart)
             taken.add(memory.array)
-            apart += self.computed(rows, columns, found, memory)
+            apart += self.computed(*axes, found, memory)
             replaced[found.at] = (*replaced.get(found.at, ()), from_memory(found.update, memory))
-        body = tuple(s for at, stmt in enumerate(columns.body) for s in replaced.get(at, (stmt,)))
-        rest = self.copy(nested((rows, columns), body))
-        large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
-        return ir.If(large, (*apart, rest), (rows,), loc=rows.loc)
+        body = tuple(s for at, stmt in enumerate(nest[1].body) for s in replaced.get(at, (stmt,)))
+        return ir.If(large, (*apart, self.copy(nested(nest, body))), (nest[0],), loc=nest[0].loc)
 
     def memory(
         self, found: ProductSum, index: Index, shape: Index, out: list[ir.Stmt], name: str = ""
@@ -93,7 +96,7 @@ class ProductVersions:
             nest = replace(loop, body=piece)
             product = product_of(nest)
             if product is not None:
-                tests.append(_is_large(widest(product, nest)))
+                tests.append(is_large(widest(product, nest)))
             part = self.copy(nest)
             apart.append(replace(part, product=product_of(part)))
         return ir.If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
@@ -110,7 +113,7 @@ class ProductVersions:
             sides += widest(nest.product, nest)
         if not nests or not is_fixed([e for n in sides for e in n.bounds], loops_of(marked)):
             return loop
-        tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
+        tests = [is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
         return ir.If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)
 
     def copy(self, loop: ir.For) -> ir.For:
@@ -118,7 +121,7 @@ class ProductVersions:
         return self.ctx.copied(loop, self.names)
 
 
-def _is_large(nest: Sequence[ir.For], least: int = ENOUGH_APART) -> ir.Expr:
+def is_large(nest: Sequence[ir.For], least: int = ENOUGH_APART) -> ir.Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
     sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]
     return conjunction([*(at_least(side, FEWEST) for side in sides), at_least(product_of_all(sides), least)])
