@@ -65,9 +65,8 @@ from appyc.passes.gpu.unsupported_on_gpu import (
     count_workers,
     drop_limited_lanes,
     drop_trapping_sums,
-    products_of_reals,
+    idioms_of_reals,
     refuse_calls,
-    scans_of_reals,
 )
 from appyc.passes.locality.apply_transforms import apply_transforms
 from appyc.passes.locality.coalesce_loops import coalesce_loops
@@ -262,8 +261,7 @@ FOR_GPU: tuple[Pass, ...] = (
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
     split_reductions,  # after sums are scalars; after rows that fit a program are marked
-    scans_of_reals,  # before numbers are taken apart
-    products_of_reals,  # the same
+    idioms_of_reals,  # before numbers are taken apart
     split_complex,  # Triton has no complex numbers
     choose_product_tiles,  # late: for the products that are left
     join_updates,  # after passes that look for updates; before loads are moved ahead of stores

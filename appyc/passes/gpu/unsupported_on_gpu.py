@@ -71,25 +71,18 @@ def drop_trapping_sums(fn: Function, ctx: PassContext) -> Function:
     return rewrite(fn, rule) if trapping else fn
 
 
-def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
-    """Scans of complex numbers run in order: their parts become scalars that depend on each other."""
+def idioms_of_reals(fn: Function, ctx: PassContext) -> Function:
+    """Scans of complex numbers run in order, and products of complex matrices in kernels: parts of numbers become
+    scalars that depend on each other, and arrays that no library takes for one."""
 
     def rule(loop: For) -> For:
+        if loop.product is not None and loop.product.target.array.dtype.is_complex:
+            loop = replace(loop, product=None)
         if not any(scan.symbol.dtype.is_complex for scan in loop.scans):
             return loop
         ctx.missed(loop.loc, "a scan of complex numbers runs in order within a program of the GPU",
                    "scan the real and the imaginary part apart")  # fmt: skip
         return replace(loop, scans=())
-
-    return map_loops(fn, rule)
-
-
-def products_of_reals(fn: Function, ctx: PassContext) -> Function:
-    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one."""
-
-    def rule(loop: For) -> For:
-        is_complex = loop.product is not None and loop.product.target.array.dtype.is_complex
-        return replace(loop, product=None) if is_complex else loop
 
     return map_loops(fn, rule)
 
