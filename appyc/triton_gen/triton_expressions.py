@@ -27,15 +27,12 @@ TYPES = {
     DType.BOOL: "tl.int1", **{d: f"tl.{d}" for d in DType if d.is_integer or d.is_float},
 }  # fmt: skip
 
-_LIBDEVICE = {
-    "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2",
-    "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
-    "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
-    "acosh": "acosh", "atanh": "atanh", "trunc": "trunc", "rint": "rint", "erf": "erf", "erfc": "erfc",
-    "tgamma": "tgamma", "lgamma": "lgamma",
-    "atan2": "atan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod",
-}  # fmt: skip
-"""Intrinsics that CUDA's device library has, with its name for them."""
+_LIBDEVICE = frozenset({
+    "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "trunc", "rint", "erf", "erfc", "tgamma", "lgamma",
+    "atan2", "hypot", "copysign", "fmod",
+})  # fmt: skip
+"""Intrinsics that CUDA's device library has, by the same names."""
 
 
 class ExpressionEmitter:
@@ -337,7 +334,7 @@ class ExpressionEmitter:
             case "isfinite":
                 return f"(tl.abs({args[0]}) < {typed(math.inf, arg.dtype)})"
             case _ if e.name in _LIBDEVICE:
-                return f"libdevice.{_LIBDEVICE[e.name]}({', '.join(args)})"
+                return f"libdevice.{e.name}({', '.join(args)})"
             case _:
                 raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
 
