@@ -16,7 +16,6 @@ for k in range(m):                          once: the less of n * 8 and m * 64 (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import cast
 
@@ -24,27 +23,18 @@ from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, tot
 from appyc.analysis.algebra.strides import Strides
 from appyc.errors import GENERATED
 from appyc.ir.affine import operands
+from appyc.ir.array_accesses import AccessNode, array_of
 from appyc.ir.names import ordered
-from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Symbol
+from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Load, Symbol
 from appyc.ir.types import Layout
 from appyc.ir.visit import statements
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayAccess:
-    """An array access in the nest."""
-
-    array: Symbol
-    index: tuple[Expr, ...]
-    writes: bool
-
 
 LINE = 64
 """Bytes of a cache line."""
 
 
 def footprint(
-    loop: For, touched: Sequence[ArrayAccess], trips: Mapping[Symbol, Expr], strides: Strides
+    loop: For, touched: Sequence[AccessNode], trips: Mapping[Symbol, Expr], strides: Strides
 ) -> tuple[Expr, Expr]:
     """The footprint of a loop: bytes that are touched once for the whole loop, and those that each iteration adds.
 
@@ -54,10 +44,10 @@ def footprint(
     nodes = list(statements(loop))
     own = {n.array for n in nodes if isinstance(n, Alloc)}
     loops = {n.var: n for n in nodes if isinstance(n, For)}
-    by_array: dict[Symbol, list[ArrayAccess]] = {}
+    by_array: dict[Symbol, list[AccessNode]] = {}
     for access in touched:
-        if access.array not in own:
-            by_array.setdefault(access.array, []).append(access)
+        if (array := array_of(access)) not in own:
+            by_array.setdefault(array, []).append(access)
     once: Expr = NONE
     each: Expr = NONE
     for array, accesses in by_array.items():
@@ -73,7 +63,7 @@ def _size(
     loop: For,
     loops: dict[Symbol, For],
     array: Symbol,
-    accesses: Sequence[ArrayAccess],
+    accesses: Sequence[AccessNode],
     trips: Mapping[Symbol, Expr],
     strides: Strides,
 ) -> tuple[Expr, bool]:
@@ -87,7 +77,8 @@ def _size(
         for expression in t.index
         for s in strides.depends_on(expression, frozenset(loops))
     }
-    size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
+    times = 1 if all(isinstance(t, Load) for t in accesses) else 2
+    size: Expr = number(array.dtype.itemsize * times)
     counted: set[Symbol] = set()
     row = array.array.ndim - 1 if array.array.layout is not Layout.F else 0
     along_rows = anywhere = False
@@ -120,7 +111,7 @@ def _size(
     if counted and not along_rows:
         size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
     if anywhere and loop.var not in counted and named <= trips.keys() and _is_box(named, loops, strides):
-        lines = LINE * len(accesses) * (2 if any(t.writes for t in accesses) else 1)
+        lines = LINE * len(accesses) * times
         most = reduce(product, (trips[v] for v in ordered(named)), cast(Expr, number(lines)))
         size = Binary("min", size, most, loc=GENERATED)
     return size, loop.var in counted

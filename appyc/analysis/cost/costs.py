@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import cast
 
-from appyc.analysis.accesses.footprint import ArrayAccess, footprint
+from appyc.analysis.accesses.footprint import footprint
 from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_between
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.lane_forecast import lanes_of
 from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
-from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.schedule import LoopCost
@@ -97,9 +97,9 @@ def traffic_of(loop: ir.For) -> dict[ir.Symbol, ir.Expr]:
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})
     out: dict[ir.Symbol, ir.Expr] = {}
-    touched_by_array: dict[ir.Symbol, list[ArrayAccess]] = {}
+    touched_by_array: dict[ir.Symbol, list[AccessNode]] = {}
     for one in counter.touched:
-        touched_by_array.setdefault(one.array, []).append(one)
+        touched_by_array.setdefault(array_of(one), []).append(one)
     for array, touched in touched_by_array.items():
         once, each = footprint(loop, touched, counter.trips, counter.strides)
         out[array] = total(once, product(trips, each))
@@ -157,7 +157,7 @@ class _Counter:
     def __init__(self, loop: ir.For, around: Mapping[ir.Symbol, ir.Expr]) -> None:
         self.strides = Strides.of(loop)
         self.trips: dict[ir.Symbol, ir.Expr] = {}
-        self.touched: list[ArrayAccess] = []
+        self.touched: list[AccessNode] = []
         self._inside = changed_in(loop)
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
@@ -210,9 +210,8 @@ class _Counter:
         for part in dict.fromkeys(_computed(node)):
             in_lanes, alone = _weights(part)
             if is_access(part):
-                array, index = array_of(part), part.index
-                self.touched.append(ArrayAccess(array, index, isinstance(part, ir.Store | ir.Update)))
-                pace = self.strides.pace(array, index, lanes or around[-1])
+                self.touched.append(part)
+                pace = self.strides.pace(array_of(part), part.index, lanes or around[-1])
                 if pace is Pace.STILL:
                     continue  # the C compiler keeps it in a register
                 gathers += _LINES.get(pace, 0)
