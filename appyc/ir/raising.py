@@ -97,10 +97,14 @@ def must_be_first(fail: ir.Fail) -> bool:
 
 
 def is_never_negative(expr: ir.Expr) -> bool:
-    """Whether an integer is seen to be 0 or more."""
+    """Whether an integer is seen to be 0 or more, as what is made of lengths is."""
     match expr:
         case ir.Const(value=value):
             return value.real >= 0
+        case ir.Extent():
+            return True
+        case ir.Binary("+" | "*" | "min", lhs, rhs):
+            return is_never_negative(lhs) and is_never_negative(rhs)
         case ir.Binary("max", lhs, rhs):
             return is_never_negative(lhs) or is_never_negative(rhs)
         case _:

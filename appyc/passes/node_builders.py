@@ -146,8 +146,7 @@ def trip_count(lo: ir.Expr, hi: ir.Expr, step: int) -> ir.Expr:
 def iterations_of(loop: ir.For) -> ir.Expr:
     """The trip count of a loop, 0 for an empty range."""
     count = trip_count(loop.lo, loop.hi, loop.step)
-    is_count = isinstance(count, ir.Extent) or is_never_negative(count)
-    return count if is_count else larger(count, integer(0, loop.loc))
+    return count if is_never_negative(count) else larger(count, integer(0, loop.loc))
 
 
 def numbers_of(loops: Sequence[ir.For]) -> tuple[ir.Expr, ...]:
