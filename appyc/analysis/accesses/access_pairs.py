@@ -29,7 +29,6 @@ class Meetings:
         self.found = found
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
-        self._numbers: dict[int, _Subscripts] = {}
         self._written: dict[int, _Subscripts] = {}
         self._apart: dict[tuple[Symbol, _Subscripts, _Subscripts], bool] = {}
         self._limits: dict[str, Bounds] = {}
@@ -60,15 +59,10 @@ class Meetings:
         """A set or expression with the names of the second of two iterations."""
         return self.sets.rename(thing, lambda name: name if self.is_shared(loop, name) else name + SECOND)
 
-    def are_apart(self, loop: For, source: Access, sink: Access, *, quickly: bool = False) -> bool:
-        """Whether the coefficients of the indices prove that the accesses are independent. quickly: without a question
-        to isl, which the indices of checked accesses need that may be negative."""
-        if self._never_equal(loop, self._as_written(source), self._as_written(sink)):
-            return True
-        return not quickly and self._never_equal(loop, self._linear(source), self._linear(sink))
-
-    def _never_equal(self, loop: For, source: _Subscripts, sink: _Subscripts) -> bool:
-        """One answer serves all accesses with these subscripts: a loop may read an element many times."""
+    def are_apart(self, loop: For, first: Access, second: Access) -> bool:
+        """Whether the coefficients of the indices prove that the accesses are independent, without a question to isl.
+        One answer serves all accesses with these subscripts: a loop may read an element many times."""
+        source, sink = self._as_written(first), self._as_written(second)
         key = (loop.var, source, sink)
         known = self._apart.get(key)
         if known is None:
@@ -95,14 +89,6 @@ class Meetings:
 
     def _all_linear(self, values: Sequence[isl.PwAff]) -> list[LinearForm[str]]:
         return [form for value in values if (form := self.sets.linear_of(value)) is not None]
-
-    def _linear(self, access: Access) -> _Subscripts:
-        if not access.checked:
-            return self._as_written(access)
-        known = self._numbers.get(id(access))
-        if known is None:
-            known = self._numbers[id(access)] = tuple(map(self.sets.linear_of, self.element(access)[1]))
-        return known
 
     def _as_written(self, access: Access) -> _Subscripts:
         """The indices that are not counted from the end."""

@@ -111,7 +111,7 @@ class Dependences:
     def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
         orders = ((first, second),) if first is second else ((first, second), (second, first))
         for source, sink in orders:
-            if self.meetings.are_apart(loop, source, sink, quickly=True):
+            if self.meetings.are_apart(loop, source, sink):
                 continue  # most pairs
             key = (loop.var, id(source), id(sink))
             if key not in self._known:
@@ -122,8 +122,6 @@ class Dependences:
 
     def _conflict(self, loop: For, source: Access, sink: Access) -> Conflict | None:
         def meet() -> isl.Set:
-            if self.meetings.are_apart(loop, source, sink):
-                return self.sets.nothing
             return self.meetings.in_order(loop, self.meetings.pairs(loop, source, sink))
 
         instances = self.sets.bounded(meet, None)
