@@ -259,9 +259,7 @@ class _Pair:
         """The parameters for which no iteration of the domain is in `outside`; None where there are none."""
         happens = self.affine.settled(self.affine.possible(domain))
         fails = self.affine.settled(self.affine.possible(domain.intersect(outside)))
-        if happens.is_subset(fails):
-            return None
-        return fails.gist(happens).complement().coalesce()
+        return self.affine.without(fails, happens, self.affine.sets.everything)
 
 
 def _in_step(one: _Parts, other: _Parts) -> TakenApart | None:
