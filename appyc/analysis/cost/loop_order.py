@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 from appyc.analysis.algebra.strides import Pace, Strides
@@ -53,22 +52,29 @@ class Cost:
         return self < written
 
 
-@dataclass
 class OrderCosts:
     """The costs of a band's orders. any_lanes: lanes are to be had from any free loop, as on a GPU.
 
     threads_around: a loop around the band is shared by threads already.
     """
 
-    band: Band
-    any_lanes: bool
-    threads_around: bool
+    def __init__(self, band: Band, any_lanes: bool, threads_around: bool) -> None:
+        self.band, self.any_lanes, self.threads_around = band, any_lanes, threads_around
+        self._body = band.loops[-1].body
+        self._strides = Strides.of(band.loops[0])
+        # A store counts for two: a line that is not in the cache is read before, and written back.
+        self._touches = [
+            _Touch(array_of(access), access.index, times if isinstance(access, ir.Load) else 2 * times)
+            for stmt in self._body
+            for access, times in repeated_accesses(stmt)
+            if access.index
+        ]
 
     def of(self, order: Order) -> Cost:
         lanes = self._lanes(order)
         distance = 2 * min(self._moved(loop, (Pace.FAR, Pace.ANYWHERE)) for loop in lanes or order[-1:])
         if not lanes:
-            distance += self._total
+            distance += sum(touch.weight for touch in self._touches)
         if self.threads_around:
             return Cost(distance, 0, 0, self._crossing(order))
         free = [level for level in range(len(order)) if self._is_free(order, level)]
@@ -78,40 +84,6 @@ class OrderCosts:
             self._moved(order[-1], (Pace.STEADY, Pace.FAR, Pace.ANYWHERE)),
             self._crossing(order),
         )
-
-    @cached_property
-    def _touches(self) -> list[_Touch]:
-        # A store counts for two: a line that is not in the cache is read before, and written back.
-        return [
-            _Touch(array_of(access), access.index, times if isinstance(access, ir.Load) else 2 * times)
-            for stmt in self._body
-            for access, times in repeated_accesses(stmt)
-            if access.index
-        ]
-
-    @cached_property
-    def _strides(self) -> Strides:
-        return Strides.of(self.band.loops[0])
-
-    @cached_property
-    def _body(self) -> tuple[ir.Stmt, ...]:
-        return self.band.loops[-1].body
-
-    @cached_property
-    def _loops_inside(self) -> list[ir.For]:
-        return loops_of(self._body)
-
-    @cached_property
-    def _written(self) -> set[ir.Symbol]:
-        return scalars_written(self._body)
-
-    @cached_property
-    def _is_arithmetic(self) -> bool:
-        return is_arithmetic(self._body)
-
-    @cached_property
-    def _total(self) -> int:
-        return sum(touch.weight for touch in self._touches)
 
     def _var(self, number: int) -> ir.Symbol:
         return self.band.loops[number].var
@@ -150,9 +122,9 @@ class OrderCosts:
         body is arithmetic on one type of float, on elements that are adjacent in memory or the same."""
         var = self._var(order[level])
         inner = [self.band.loops[number] for number in order[level + 1 :]]
-        inner += self._loops_inside
+        inner += loops_of(self._body)
         return (
-            self._is_arithmetic
+            is_arithmetic(self._body)
             and self.band.loops[order[level]].step == 1
             and var not in scalars_read([bound for loop in inner for bound in loop.bounds])
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
@@ -161,7 +133,7 @@ class OrderCosts:
     def _is_side_by_side(self, touch: _Touch, var: ir.Symbol) -> bool:
         if touch.array.array.layout is Layout.STRIDED or contains(touch.index, ir.Load):
             return False
-        if scalars_read(touch.index) & self._written:
+        if scalars_read(touch.index) & scalars_written(self._body):
             return False
         *slow, fast = (self._strides.coefficient(index, var) for index in touch.slow_to_fast)
         return all(factor == 0 for factor in slow) and fast in (0, 1)
