@@ -64,11 +64,17 @@ class Where:
 
 
 class ExpressionLowering:
-    """Lowers expressions for one kernel; appends what has to happen before them to `out`."""
+    """Lowers expressions for one kernel; appends what has to happen before them to `out`. lanes: how many lanes a row
+    has, at most."""
 
-    def __init__(self, names: NameSupply, sites: FaultSites) -> None:
+    def __init__(self, names: NameSupply, sites: FaultSites, lanes: int = 1) -> None:
         self.names = names
         self.sites = sites
+        self.lanes = lanes
+        self.width: int | ir.Var = lanes
+        """The number of lanes of a row: a scalar where the launch chooses it."""
+        self.accumulators: set[ir.Symbol] = set()
+        """Scalars that inactive lanes must not change."""
         self.varying: set[ir.Symbol] = set()
         self.in_row: set[ir.Symbol] = set()
         """The subset of `varying` that differs between the lanes of a row."""
@@ -77,6 +83,10 @@ class ExpressionLowering:
         self.alive: ir.Symbol | None = None
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
+
+    def block(self, body: tuple[ir.Stmt, ...], where: Where) -> list[ScheduledStmt]:
+        """The statements of a block, lowered."""
+        raise NotImplementedError
 
     def is_varying(self, node: ir.Node) -> bool:
         return mentions(node, self.varying)

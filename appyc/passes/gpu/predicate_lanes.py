@@ -31,39 +31,22 @@ from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
+from appyc.passes import node_builders as build
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
 from appyc.passes.gpu.map_gpu import has_atomic
 from appyc.passes.gpu.scan_lanes import hand_on, of_one_lane, start_lanes
-from appyc.passes.node_builders import (
-    begun,
-    both,
-    combine,
-    integer,
-    is_simple,
-    iteration,
-    less,
-    negated,
-    result_of,
-    trip_count,
-    truth,
-)
 from appyc.passes.vectorise.divergence import divergence
 
 
 class KernelLowering(ExpressionLowering):
     """Lowers the statements of one kernel. strips: the loops, named by their variables, that
-    become lanes inside the program; lanes: how many lanes a row has, at most."""
+    become lanes inside the program."""
 
     def __init__(
         self, names: NameSupply, sites: FaultSites, lanes: int, strips: frozenset[ir.Symbol] = frozenset()
     ) -> None:
-        super().__init__(names, sites)
-        self.lanes = lanes
-        self.width: int | ir.Var = lanes
-        """The number of lanes of a row: a scalar where the launch chooses it."""
+        super().__init__(names, sites, lanes)
         self.strips = strips
-        self.accumulators: set[ir.Symbol] = set()
-        """Scalars that inactive lanes must not change."""
         self.counts_alone = False
         """Whether each lane counts its own iterations of a divergent loop, unless its variable is in a subscript."""
         self.indices: dict[ir.Symbol, LaneIndex] = {}
@@ -78,7 +61,7 @@ class KernelLowering(ExpressionLowering):
                 case ir.If() if (ends := never_completes(stmt.then)) or never_completes(stmt.orelse):
                     cond = self.held("raises" if ends else "goes_on", self.expr(stmt.cond, where, out), out)
                     self._if(replace(stmt, cond=cond), where, out)
-                    where = replace(where, safe=both(where.safe, negated(cond) if ends else cond))
+                    where = replace(where, safe=build.both(where.safe, build.negated(cond) if ends else cond))
                 case _:
                     self.stmt(stmt, where, out)
         return out
@@ -101,7 +84,7 @@ class KernelLowering(ExpressionLowering):
                 self._if(s, where, out)
             case ir.Fail():
                 words = tuple(self.expr(word, where, out) for word in s.values)
-                self.fault(self.sites.number(s.site), where.mask or truth(True, s.loc), words, out)
+                self.fault(self.sites.number(s.site), where.mask or build.truth(True, s.loc), words, out)
             case ir.BoundsCheck():
                 extent = self.expr(s.extent, where, out)
                 self.in_range(self.expr(s.index, where, out), extent, s.site, where, out)
@@ -130,14 +113,14 @@ class KernelLowering(ExpressionLowering):
     def _update(self, s: ir.Update, where: Where, out: list[ScheduledStmt]) -> None:
         s = replace(s, value=self.expr(s.value, where, out))
         if not s.target.is_array:
-            self.assign(s.target, result_of(s), where, out)
+            self.assign(s.target, build.result_of(s), where, out)
             return
         index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
         if s.atomic and has_atomic(s):  # no loop around another one is parallel
             out.append(replace(s, index=index, checked=False, mask=here.access))
             return
         old = ir.Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
-        new = combine(s.op, old, s.value)
+        new = build.combine(s.op, old, s.value)
         out.append(ir.Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
 
     def _if(self, s: ir.If, where: Where, out: list[ScheduledStmt]) -> None:
@@ -148,7 +131,7 @@ class KernelLowering(ExpressionLowering):
             return
         taken = self.temp("taken", cond, out)
         out += self.block(s.then, where.only(taken))
-        out += self.block(s.orelse, where.only(negated(taken)))
+        out += self.block(s.orelse, where.only(build.negated(taken)))
 
     def _for(self, s: ir.For, where: Where, out: list[ScheduledStmt]) -> None:
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
@@ -179,14 +162,14 @@ class KernelLowering(ExpressionLowering):
         self.varying.add(s.var)
         out.append(ir.Assign(s.var, lo, loc=loc))
         body = self.block(s.body, where.while_any(inside))
-        body.append(ir.Assign(s.var, ir.Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
+        body.append(ir.Assign(s.var, ir.Binary("+", var, build.integer(s.step, loc), loc=loc), loc=loc))
         out.append(Repeat(ir.AnyLane(where.at(inside), loc=loc), tuple(body), loc=loc))
 
     def _while(self, s: ir.While, where: Where, out: list[ScheduledStmt]) -> None:
         outermost = self.alive is None
         if outermost and may_raise(s):
             self.alive = self.names.fresh("alive", DType.BOOL)
-            out.append(ir.Assign(self.alive, truth(True, s.loc), loc=s.loc))
+            out.append(ir.Assign(self.alive, build.truth(True, s.loc), loc=s.loc))
             if where.lanes:
                 self.varying.add(self.alive)
         cond = self._still_running(self.expr(s.cond, where, out))
@@ -217,11 +200,11 @@ class KernelLowering(ExpressionLowering):
     def strip(self, s: ir.For, around: Where, out: list[ScheduledStmt]) -> None:
         loc = s.loc
         lo = self.expr(s.lo, around, out)
-        if not is_simple(lo):
+        if not build.is_simple(lo):
             lo = self.temp("start", lo, out)
-        count = self.temp("count", trip_count(lo, self.expr(s.hi, around, out), s.step), out)
+        count = self.temp("count", build.trip_count(lo, self.expr(s.hi, around, out), s.step), out)
         loop, kept = self.as_lanes(s)
-        out += [begun(kept[r.symbol], r.op, loc) for r in s.reductions]
+        out += [build.begun(kept[r.symbol], r.op, loc) for r in s.reductions]
         base, lane = self.names.fresh("base", DType.INT64), self.names.fresh("lane", DType.INT64)
         self.varying.add(lane)
         number = ir.Binary("+", ir.Var(base, loc=loc), ir.Var(lane, loc=loc), loc=loc)
@@ -235,14 +218,14 @@ class KernelLowering(ExpressionLowering):
         body += self.block(inside, where)
         if s.scans:
             hand_on(self, s, kept, number, ir.Var(base, loc=loc), count, body)
-        out.append(Loop(base, integer(0, loc), count, self.width, tuple(body), loc=loc))
+        out.append(Loop(base, build.integer(0, loc), count, self.width, tuple(body), loc=loc))
         self.combine_lanes(s, kept, around, out)
         if s.last:  # the last iteration lies in the last strip
-            final = iteration(lo, s.step, ir.Binary("-", count, integer(1, loc), loc=loc))
+            final = build.iteration(lo, s.step, ir.Binary("-", count, build.integer(1, loc), loc=loc))
             end = list[ScheduledStmt]()
             is_last = self.temp("is_last", ir.Compare("==", ir.Var(s.var, loc=loc), final, loc=loc), end)
             end += [of_one_lane(symbol, kept[symbol], is_last) for symbol in s.last]
-            out.append(Branch(less(integer(0, loc), count), tuple(end), loc=loc))
+            out.append(Branch(build.less(build.integer(0, loc), count), tuple(end), loc=loc))
 
     def combine_lanes(
         self, s: ir.For, kept: dict[ir.Symbol, ir.Symbol], around: Where, out: list[ScheduledStmt]
@@ -253,7 +236,7 @@ class KernelLowering(ExpressionLowering):
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
             own = ir.Var(kept[reduction.symbol], loc=loc)
             out.append(LaneReduce(total, reduction.op, own, IN_ROWS, loc=loc))
-            value = combine(reduction.op, ir.Var(reduction.symbol, loc=loc), ir.Var(total, loc=loc))
+            value = build.combine(reduction.op, ir.Var(reduction.symbol, loc=loc), ir.Var(total, loc=loc))
             self.assign(reduction.symbol, value, around, out)
 
     def enter(
@@ -270,11 +253,11 @@ class KernelLowering(ExpressionLowering):
         where it is in `in_row`, else the number of a row of a tile."""
         here = ir.Var(lane, loc=loop.loc)
         self.varying.add(loop.var)
-        base = self.temp(f"{loop.var.name}_base", iteration(lo, loop.step, first), out)
-        out.append(ir.Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
+        base = self.temp(f"{loop.var.name}_base", build.iteration(lo, loop.step, first), out)
+        out.append(ir.Assign(loop.var, build.iteration(base, loop.step, here), loc=loop.loc))
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
-        rest = count if first == integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
-        is_one = less(here, rest)
+        rest = count if first == build.integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
+        is_one = build.less(here, rest)
         inside = self.temp("inside", around.at(is_one), out)
         self.varying |= divergence(loop.body, self.varying)
         in_row = lane in self.in_row

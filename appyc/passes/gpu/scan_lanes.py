@@ -22,35 +22,26 @@ of no complex numbers.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.ir.gpu_program import IN_ROWS, LaneReduce, LaneScan, ScheduledStmt
-from appyc.ir.names import NameSupply, ordered
+from appyc.ir.names import ordered
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Node, Select, Stmt, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rename, rewrite_all, scalars_read, scalars_written
-from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where
 from appyc.passes.node_builders import combine, integer, less, shifted, start_of_sum
 from appyc.passes.parallelise.scan_composition import Total, Totals
 from appyc.passes.vectorise.divergence import divergence
 
 
-class Lowering(Protocol):
-    """The part of `KernelLowering` that the lowering of scans uses."""
-
-    names: NameSupply
-    width: int | Var
-    varying: set[Symbol]
-    accumulators: set[Symbol]
-
-    def temp(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var: ...
-
-    def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]: ...
-
-
 def start_lanes(
-    lower: Lowering, loop: For, kept: dict[Symbol, Symbol], where: Where, lane: Expr, out: list[ScheduledStmt]
+    lower: ExpressionLowering,
+    loop: For,
+    kept: dict[Symbol, Symbol],
+    where: Where,
+    lane: Expr,
+    out: list[ScheduledStmt],
 ) -> tuple[Stmt, ...]:
     """Sets the scalars that each lane keeps of the loop's scans to what it starts with; returns what it then runs."""
     loc = loop.loc
@@ -93,7 +84,7 @@ def _after_steps(loop: For) -> tuple[Stmt, ...] | None:
 
 
 def _scan(
-    lower: Lowering,
+    lower: ExpressionLowering,
     total: Total,
     own: dict[Symbol, Symbol],
     lane: Symbol,
@@ -120,7 +111,7 @@ def _scan(
 
 
 def hand_on(
-    lower: Lowering,
+    lower: ExpressionLowering,
     loop: For,
     kept: dict[Symbol, Symbol],
     number: Expr,
