@@ -22,25 +22,15 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from appyc.analysis.algebra.integer_syntax import last_occurrences, setting_integers
+from appyc.ir import integers
 from appyc.ir import nodes as ir
-from appyc.ir.integers import (
-    Range,
-    cut,
-    hull,
-    is_integer,
-    is_within,
-    limits,
-    range_of,
-    range_of_binary,
-    range_of_comparison,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import statements, walk
 
-Box = dict[ir.Symbol, Range]
+Box = dict[ir.Symbol, integers.Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""
 
-INT64 = limits(DType.INT64)
+INT64 = integers.limits(DType.INT64)
 
 MAX_BOXES = 8
 """How many boxes `reachable_values` keeps at a point."""
@@ -55,16 +45,16 @@ WORK = 64
 """How often `reachable_values` looks at each node, on average, before all loops are widened to the limits at once."""
 
 
-def range_in_64_bits(op: str, a: Range, b: Range) -> Range:
+def range_in_64_bits(op: str, a: integers.Range, b: integers.Range) -> integers.Range:
     """Bounds of an operation on Python ints, whose result is not used where it leaves 64 bits."""
-    exact = range_of_binary(op, a, b)
-    return (exact and cut(exact, INT64)) or INT64
+    exact = integers.range_of_binary(op, a, b)
+    return (exact and integers.cut(exact, INT64)) or INT64
 
 
-def with_bounds(box: Box, symbol: ir.Symbol, bounds: Range | None) -> Box:
+def with_bounds(box: Box, symbol: ir.Symbol, bounds: integers.Range | None) -> Box:
     """The box with other bounds of a variable; None, or what exceeds its type, where it may have any value."""
-    whole = limits(symbol.dtype)
-    if bounds is not None and bounds != whole and is_within(bounds, whole):
+    whole = integers.limits(symbol.dtype)
+    if bounds is not None and bounds != whole and integers.is_within(bounds, whole):
         return box if box.get(symbol) == bounds else {**box, symbol: bounds}
     return without(box, (symbol,))
 
@@ -87,7 +77,7 @@ def hull_of(boxes: Iterable[Box]) -> Box:
             first = {
                 s: r
                 if found is r
-                else hull(r, found)  # most bounds are those of a box that both have come of
+                else integers.hull(r, found)  # most bounds are those of a box that both have come of
                 for s, r in first.items()
                 if (found := other.get(s)) is not None
             }
@@ -109,7 +99,7 @@ def widened(old: Box, new: Box, steps: Sequence[int]) -> Box:
         before = old.get(symbol)
         if before is None:
             continue
-        least, greatest = limits(symbol.dtype)
+        least, greatest = integers.limits(symbol.dtype)
         if low < before[0]:
             step = bisect_right(steps, low) - 1
             low = max(steps[step], least) if step >= 0 else least
@@ -129,19 +119,19 @@ def narrowed(cond: ir.Expr, holds: bool, box: Box) -> Box | None:
         case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
             left = narrowed(lhs, holds, box)
             return None if left is None else narrowed(rhs, holds, left)
-        case ir.Compare(op=op, lhs=lhs, rhs=rhs) if is_integer(lhs.dtype):
+        case ir.Compare(op=op, lhs=lhs, rhs=rhs) if integers.is_integer(lhs.dtype):
             relation = op if holds else ir.NEGATED[op]
-            one, other = range_of(lhs, box), range_of(rhs, box)
-            if not range_of_comparison(relation, one, other)[1]:
+            one, other = integers.range_of(lhs, box), integers.range_of(rhs, box)
+            if not integers.range_of_comparison(relation, one, other)[1]:
                 return None
             first = _compared(box, lhs, one, relation, other)
             return None if first is None else _compared(first, rhs, other, ir.MIRRORED[relation], one)
         case _:
-            fails, may_hold = range_of(cond, box)
+            fails, may_hold = integers.range_of(cond, box)
             return None if holds > may_hold or holds < fails else box
 
 
-def _compared(box: Box, expr: ir.Expr, bounds: Range, op: str, other: Range) -> Box | None:
+def _compared(box: Box, expr: ir.Expr, bounds: integers.Range, op: str, other: integers.Range) -> Box | None:
     """What `expr op other` says of the variable in an expression of one variable; None where it cannot be."""
     (low, high), (least, greatest) = bounds, other
     match op:
@@ -201,8 +191,8 @@ class Intervals:
         self.jumps = _Jumps()
         self.repeated = 1
 
-    def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, Range]) -> Range:
-        return range_of(expr, box) if is_integer(expr.dtype) else INT64
+    def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, integers.Range]) -> integers.Range:
+        return integers.range_of(expr, box) if integers.is_integer(expr.dtype) else INT64
 
     def block(self, body: tuple[ir.Stmt, ...], boxes: list[Box]) -> list[Box]:
         """The boxes behind some statements; none where their end is never reached."""
@@ -217,9 +207,9 @@ class Intervals:
 
     def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         match stmt:
-            case ir.Assign(target=target) if is_integer(target.dtype) and not target.is_array:
+            case ir.Assign(target=target) if integers.is_integer(target.dtype) and not target.is_array:
                 return distinct(with_bounds(box, target, self.assigned(stmt, box)) for box in boxes)
-            case ir.Update(target=target) if is_integer(target.dtype) and not target.is_array:
+            case ir.Update(target=target) if integers.is_integer(target.dtype) and not target.is_array:
                 return distinct(with_bounds(box, target, self._updated(stmt, box)) for box in boxes)
             case ir.If():
                 then = self.block(stmt.then, _where(stmt.cond, True, boxes))
@@ -235,12 +225,12 @@ class Intervals:
             case _:
                 return boxes
 
-    def assigned(self, stmt: ir.Assign, box: Box) -> Range:
+    def assigned(self, stmt: ir.Assign, box: Box) -> integers.Range:
         return self.bounds(stmt.value, box)
 
-    def _updated(self, stmt: ir.Update, box: Box) -> Range | None:
-        before, by = box.get(stmt.target, limits(stmt.target.dtype)), self.bounds(stmt.value, box)
-        return (range_in_64_bits if stmt.python else range_of_binary)(stmt.op, before, by)
+    def _updated(self, stmt: ir.Update, box: Box) -> integers.Range | None:
+        before, by = box.get(stmt.target, integers.limits(stmt.target.dtype)), self.bounds(stmt.value, box)
+        return (range_in_64_bits if stmt.python else integers.range_of_binary)(stmt.op, before, by)
 
     def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
@@ -314,13 +304,13 @@ class Intervals:
         """The boxes that a loop lets pass at its head, where a subclass knows of a test there."""
         return boxes
 
-    def iterations(self, loop: ir.For, boxes: list[Box]) -> Range:
+    def iterations(self, loop: ir.For, boxes: list[Box]) -> integers.Range:
         """The least and the greatest value of a loop's variable, in the wrong order where it has none."""
-        first = reduce(hull, (self.bounds(loop.lo, box) for box in boxes))
-        end = reduce(hull, (self.bounds(loop.hi, box) for box in boxes))
+        first = reduce(integers.hull, (self.bounds(loop.lo, box) for box in boxes))
+        end = reduce(integers.hull, (self.bounds(loop.hi, box) for box in boxes))
         return (first[0], end[1] - 1) if loop.step > 0 else (end[0] + 1, first[1])
 
-    def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: Range | None) -> list[Box]:
+    def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: integers.Range | None) -> list[Box]:
         """Of the boxes at a loop's head those in which an iteration begins. inside: as `iterations` says."""
         if isinstance(loop, ir.While):
             return _where(loop.cond, True, boxes)
@@ -362,10 +352,10 @@ class _Reachable(Intervals):
             return boxes
         return super().statement(stmt, boxes)
 
-    def assigned(self, stmt: ir.Assign, box: Box) -> Range:
+    def assigned(self, stmt: ir.Assign, box: Box) -> integers.Range:
         match stmt.value:
             case ir.Binary("+" | "-" as op, ir.Var(symbol=same), by, python=True) if same == stmt.target:
-                return range_in_64_bits(op, box.get(same, limits(same.dtype)), self.bounds(by, box))
+                return range_in_64_bits(op, box.get(same, integers.limits(same.dtype)), self.bounds(by, box))
             case _:
                 return super().assigned(stmt, box)
 

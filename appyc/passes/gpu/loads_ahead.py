@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from appyc.ir import visit
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, Load, Node, Stmt, Symbol, Var
-from appyc.ir.visit import (
-    N,
-    arrays_written,
-    contains,
-    map_operands,
-    rewrite_all,
-    scalars_read,
-    scalars_written,
-    walk,
-)
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.node_builders import let
 
@@ -33,16 +24,16 @@ def location_of(load: Load) -> Location:
 def line_of(location: Location, lane: Symbol) -> Location:
     """The location without its constant distance along the lanes."""
     array, at = location
-    return array, tuple(LinearForm(i.terms) if lane in scalars_read(tuple(i.terms)) else i for i in at)
+    return array, tuple(LinearForm(i.terms) if lane in visit.scalars_read(tuple(i.terms)) else i for i in at)
 
 
 def loads_in_advance(body: tuple[Stmt, ...], ahead: Collection[Symbol] = ()) -> Iterator[Load]:
     """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads.
     ahead: written arrays that count as such."""
-    written, own = arrays_written(body).difference(ahead), scalars_written(body)
+    written, own = visit.arrays_written(body).difference(ahead), visit.scalars_written(body)
 
     def is_plain(load: Load) -> bool:
-        is_affine = not mentions(load, own) and not contains(load.index, Load)
+        is_affine = not mentions(load, own) and not visit.contains(load.index, Load)
         in_parts = load.dtype.is_complex  # each part is loaded where it is used
         return not load.checked and load.array not in written and is_affine and not in_parts
 
@@ -59,14 +50,14 @@ def made_ahead(loads: Iterable[Load], names: NameSupply, out: list[Stmt]) -> dic
     return held
 
 
-def with_held(node: N, held: Mapping[Location, Symbol]) -> N:
+def with_held(node: visit.N, held: Mapping[Location, Symbol]) -> visit.N:
     """The node, with those scalars instead of loads."""
 
     def rule(part: Expr) -> Expr:
         found = held.get(location_of(part)) if isinstance(part, Load) else None
         return with_held(part, held) if found is None else Var(found, loc=part.loc)
 
-    return map_operands(node, rule)
+    return visit.map_operands(node, rule)
 
 
 def read_once(
@@ -75,7 +66,7 @@ def read_once(
     """A block in which elements that are loaded in any case are not loaded again under a condition, and the scalars
     that hold them; None where there are none."""
     always = {id(n) for s in body for n in evaluated_always(s)}
-    again = {location_of(n) for n in walk(body) if isinstance(n, Load) and id(n) not in always}
+    again = {location_of(n) for n in visit.walk(body) if isinstance(n, Load) and id(n) not in always}
     ahead: list[Stmt] = []
     loads = (load for load in loads_in_advance(body) if location_of(load) in again)
     held = made_ahead(loads, names, ahead)
@@ -84,4 +75,4 @@ def read_once(
         found = held.get(location_of(node)) if isinstance(node, Load) else None
         return node if found is None else Var(found, loc=node.loc)
 
-    return (held, (*ahead, *rewrite_all(body, rule))) if held else None
+    return (held, (*ahead, *visit.rewrite_all(body, rule))) if held else None

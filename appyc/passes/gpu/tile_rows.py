@@ -35,22 +35,14 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
+from appyc.ir import visit
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.block_values import values_behind
 from appyc.ir.blocks import nested
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    contains,
-    rename,
-    scalar_writes,
-    scalars_read,
-    scalars_written,
-    walk,
-)
+from appyc.passes import node_builders as build
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.gpu.loads_ahead import (
     Location,
@@ -62,17 +54,6 @@ from appyc.passes.gpu.loads_ahead import (
 )
 from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
-from appyc.passes.node_builders import (
-    at_least,
-    both,
-    copy_of,
-    iterations_of,
-    less,
-    product_of_all,
-    result_of,
-    shifted,
-    smaller,
-)
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
@@ -111,12 +92,12 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
         nest, copies = tiled
         decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
         ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
-        counts = {loop.var: iterations_of(loop) for loop in mapping.chain}
-        pays: Expr | None = at_least(product_of_all(list(counts.values())), ENOUGH * copies)
+        counts = {loop.var: build.iterations_of(loop) for loop in mapping.chain}
+        pays: Expr | None = build.at_least(build.product_of_all(list(counts.values())), ENOUGH * copies)
         if mapping.rows is not None and mapping.lane is not None:
-            pays = both(at_least(counts[mapping.lane], FEWEST_ELEMENTS), pays)
+            pays = build.both(build.at_least(counts[mapping.lane], FEWEST_ELEMENTS), pays)
         assert pays is not None
-        return (If(pays, (nest,), (copy_of(s, names),), loc=s.loc),)
+        return (If(pays, (nest,), (build.copy_of(s, names),), loc=s.loc),)
 
     body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
@@ -129,7 +110,7 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
     if lane is None or not all(map(_may_be_tiled, mapping.chain)):
         return None
     body = _with_choices(mapping.body)
-    gone = scalars_written(mapping.body) - scalars_written(body)
+    gone = visit.scalars_written(mapping.body) - visit.scalars_written(body)
     chain = [replace(loop, private=tuple(s for s in loop.private if s not in gone)) for loop in mapping.chain]
     mapping = replace(mapping, chain=(*chain[:-1], replace(chain[-1], body=body)))
     rows = [loop for loop in mapping.chain if loop.var != lane]
@@ -137,7 +118,7 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
         isinstance(s, Assign | Store) or (isinstance(s, Update) and not s.atomic) for s in mapping.body
     ):
         return None
-    nodes = sum(1 for _ in walk(mapping.body))
+    nodes = sum(1 for _ in visit.walk(mapping.body))
     best, least = None, GAIN * _moved([mapping.body], lane)
     for chosen in product(SIZES, repeat=len(rows)):
         if not 1 < prod(chosen) <= min(MOST_COPIES, MOST_NODES // nodes):
@@ -161,20 +142,20 @@ def _with_choices(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     known, out = set[Symbol](), list[Stmt]()
     for at, stmt in enumerate(body):
         if isinstance(stmt, If):
-            results = scalars_written(stmt) & scalars_read((*body[:at], *body[at + 1 :]))
+            results = visit.scalars_written(stmt) & visit.scalars_read((*body[:at], *body[at + 1 :]))
             for target in results if len(results) == 1 else ():
                 before: dict[Symbol, Expr] = {s: Var(s, loc=stmt.loc) for s in known}
-                unsure = scalars_written(stmt) - known
+                unsure = visit.scalars_written(stmt) - known
                 values = values_behind((stmt,), before, MOST_CHOICE, unsure) or {}
                 stmt = Assign(target, values[target], loc=stmt.loc) if target in values else stmt
         out.append(stmt)
-        known |= scalars_written(stmt)
+        known |= visit.scalars_written(stmt)
     return tuple(out)
 
 
 def _may_be_tiled(loop: For) -> bool:
     is_asked = loop.clauses is not None and bool(loop.clauses.block)
-    reads = contains(loop.bounds, Load)
+    reads = visit.contains(loop.bounds, Load)
     return loop.step > 0 and not (loop.reductions or loop.last or is_asked or reads)
 
 
@@ -184,11 +165,12 @@ def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply
     out = []
     for at in product(*(range(0, sizes[loop.var] * loop.step, loop.step) for loop in rows)):
         moved = {
-            loop.var: shifted(Var(loop.var, loc=loop.loc), by) for loop, by in zip(rows, at, strict=True)
+            loop.var: build.shifted(Var(loop.var, loc=loop.loc), by)
+            for loop, by in zip(rows, at, strict=True)
         }
         body = again(mapping.body, moved, names)
-        own = {s: names.fresh(s.name, s.type) for s in scalars_written(body)}
-        out.append(tuple(map(_as_store, rename(body, own))))
+        own = {s: names.fresh(s.name, s.type) for s in visit.scalars_written(body)}
+        out.append(tuple(map(_as_store, visit.rename(body, own))))
     return out
 
 
@@ -196,7 +178,7 @@ def _as_store(stmt: Stmt) -> Stmt:
     """An update of an element as a store, whose load may be moved."""
     if not isinstance(stmt, Update) or not stmt.target.is_array or stmt.target.dtype.is_complex:
         return stmt
-    return Store(stmt.target, stmt.index, result_of(stmt), stmt.checked, stmt.mask, loc=stmt.loc)
+    return Store(stmt.target, stmt.index, build.result_of(stmt), stmt.checked, stmt.mask, loc=stmt.loc)
 
 
 def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> float:
@@ -204,10 +186,10 @@ def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> float:
     loads = {location_of(load) for body in copies for load in _loads_of_rows(body) if mentions(load, {lane})}
     lines = {line_of(location, lane) for location in loads}
     body = copies[0]
-    written = arrays_written(body)
+    written = visit.arrays_written(body)
     others = [
         n
-        for n in walk(body)
+        for n in visit.walk(body)
         if is_access(n) and array_of(n) in written and not (isinstance(n, Load) and location_of(n) in loads)
     ]
     return sum(array.dtype.itemsize for array, _ in lines) / len(copies) + sum(
@@ -251,8 +233,8 @@ def _loads_of_rows(body: tuple[Stmt, ...]) -> Iterator[Load]:
     once = {
         array
         for array, last in stores.items()
-        if sum(array in arrays_written(s) for s in body) == 1
-        and not any(array in arrays_read(s) for s in body[last + 1 :])
+        if sum(array in visit.arrays_written(s) for s in body) == 1
+        and not any(array in visit.arrays_read(s) for s in body[last + 1 :])
     }
     return loads_in_advance(body, once)
 
@@ -273,11 +255,11 @@ def _nest(mapping: GridMapping, sizes: Mapping[Symbol, int], steps: Steps, names
     for loop in reversed(mapping.chain):
         if loop.var in fresh:
             here, by = Var(loop.var, loc=loop.loc), sizes[loop.var] * loop.step
-            whole = both(whole, less(shifted(here, by - loop.step), loop.hi))
-            end = smaller(shifted(here, by), loop.hi)
+            whole = build.both(whole, build.less(build.shifted(here, by - loop.step), loop.hi))
+            end = build.smaller(build.shifted(here, by), loop.hi)
             rest = (For(fresh[loop.var], here, end, loop.step, rest, loc=loop.loc),)
     assert whole is not None
-    own = tuple(dict.fromkeys(s for stmt in tile for s in scalar_writes(stmt)))
+    own = tuple(dict.fromkeys(s for stmt in tile for s in visit.scalar_writes(stmt)))
     chain = [
         replace(loop, step=loop.step * sizes.get(loop.var, 1), private=(*loop.private, *own))
         for loop in mapping.chain

@@ -23,17 +23,8 @@ from appyc.ir.machine_model import FEWEST
 from appyc.ir.nodes import Assign, Binary, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
+from appyc.passes import node_builders as build
 from appyc.passes.locality.product_versions import ProductVersions, from_memory
-from appyc.passes.node_builders import (
-    at_least,
-    binary,
-    conjunction,
-    integer,
-    larger,
-    shifted,
-    smaller,
-    trip_count,
-)
 
 PANEL = 128
 """Rows of a panel: with fewer rows, the library packs the other matrix too often; with more, the residual triangles
@@ -70,7 +61,7 @@ class _Panel:
 
     def _at(self, bound: Expr, *, first: bool) -> Expr:
         loc = bound.loc
-        row = Var(self.first, loc=loc) if first else Binary("-", self.end, integer(1, loc), loc=loc)
+        row = Var(self.first, loc=loc) if first else Binary("-", self.end, build.integer(1, loc), loc=loc)
         return substitute(bound, {self.panels.cut.var: row})
 
 
@@ -79,7 +70,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     cut, loc = panels.cut, panels.outer.loc
     first = versions.names.fresh("first", DType.INT64)
     size = WIDE_PANEL if panels.leaves_nothing else PANEL
-    end = smaller(shifted(Var(first, loc=loc), size), cut.hi)
+    end = build.smaller(build.shifted(Var(first, loc=loc), size), cut.hi)
     last = versions.names.fresh("end", DType.INT64)
     panel = _Panel(panels, first, Var(last, loc=loc))
     body: list[Stmt] = [Assign(last, end, loc=loc)]
@@ -115,11 +106,14 @@ def _panel_sum(
     start = panel.lowest(loop.lo, of_all=False)
     stop = panel.highest(loop.hi, of_all=False)
     if slope_of(loop.lo, panels.cut) or slope_of(loop.hi, panels.cut):
-        stop = larger(start, stop)  # where nothing is common, nothing is left out or done twice
+        stop = build.larger(start, stop)  # where nothing is common, nothing is left out or done twice
     first = Var(panel.first, loc=loc)
     here, across_it = (Var(loop.var, loc=loc) for loop in (panels.cut, across))
-    index = (binary("-", here, first), trip_count(lo, across_it, 1))
-    shape = (binary("-", panel.end, first), larger(trip_count(lo, hi, 1), integer(0, loc)))
+    index = (build.binary("-", here, first), build.trip_count(lo, across_it, 1))
+    shape = (
+        build.binary("-", panel.end, first),
+        build.larger(build.trip_count(lo, hi, 1), build.integer(0, loc)),
+    )
     apart: list[Stmt] = []
     memory = versions.memory(found, index, shape, apart)
     whole = replace(panels.cut, lo=first, hi=panel.end)
@@ -128,10 +122,10 @@ def _panel_sum(
     apart += versions.computed(whole, wide, common, memory)
     instead: list[Stmt] = []
     if slope_of(loop.lo, panels.cut):
-        instead.append(replace(loop, hi=smaller(start, loop.hi)))
+        instead.append(replace(loop, hi=build.smaller(start, loop.hi)))
     instead.append(from_memory(found.update, memory))
     if slope_of(loop.hi, panels.cut):
-        instead.append(replace(loop, lo=larger(stop, loop.lo)))
+        instead.append(replace(loop, lo=build.larger(stop, loop.lo)))
     return apart, tuple(instead)
 
 
@@ -140,12 +134,12 @@ def are_large(panels: Panels) -> Expr:
     cut = panels.cut
     everything = _Panel(panels, cut.var, cut.hi)
     sides = [
-        trip_count(
+        build.trip_count(
             substitute(everything.lowest(loop.lo, of_all=True), {cut.var: cut.lo}),
             substitute(everything.highest(loop.hi, of_all=True), {cut.var: cut.lo}),
             1,
         )
         for loop in (panels.across, *(one.loop for one in panels.sums))
     ]
-    rows = at_least(trip_count(cut.lo, cut.hi, 1), WORTH)
-    return conjunction([rows, *(at_least(side, FEWEST) for side in sides)])
+    rows = build.at_least(build.trip_count(cut.lo, cut.hi, 1), WORTH)
+    return build.conjunction([rows, *(build.at_least(side, FEWEST) for side in sides)])

@@ -17,13 +17,7 @@ from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol,
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rewrite_all, with_loops
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
-from appyc.passes.parallelise.array_expansion import (
-    conflicts_by_array,
-    each_candidate,
-    lasting_writes,
-    loop_over,
-    where,
-)
+from appyc.passes.parallelise import array_expansion as expansion
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -55,7 +49,7 @@ def privatise_arrays(fn: Function, ctx: PassContext) -> Function:
     Does not handle: loops with `break`, with `collapse`; innermost loops without a pragma that need private
     arrays and not only scalars, as these prevent vectorisation; arrays for which isl cannot derive the last writes.
     """
-    return each_candidate(fn, ctx, _privatised)
+    return expansion.each_candidate(fn, ctx, _privatised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +69,14 @@ class _Plan:
         assert isinstance(node, Store | Update)
         result = self.part.load(node.index, node.loc)
         kept = Store(self.part.array, node.index, result, checked=False, loc=node.loc)
-        return (self.part.written(node), *where(self.lasts.get(number, False), kept))
+        return (self.part.written(node), *expansion.where(self.lasts.get(number, False), kept))
 
 
 def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     legality = ctx.legality(fn)
     if legality.scalars[loop.var].carried:
         return None
-    found = conflicts_by_array(legality, loop)
+    found = expansion.conflicts_by_array(legality, loop)
     if found is None:
         return None
     names = NameSupply.after(fn)
@@ -101,7 +95,7 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         return None
     new = _with_parts(fn, loop, plans)
     others = frozenset(found) - {plan.part.array for plan in plans}
-    fresh = loop_over(new, loop.var)
+    fresh = expansion.loop_over(new, loop.var)
     skip = others if is_asked(loop) else frozenset[Symbol]()
     if not Legality.of(new, ctx.allowance).judge(fresh, skip).may_run_in_any_order:
         return None
@@ -131,7 +125,7 @@ def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: N
         return _refused(
             "an iteration may raise an exception, which would show what was written", flow.loop.loc
         )
-    lasts = {} if _is_dead(fn, flow, own) else lasting_writes(flow, conflicts, flow.loop)
+    lasts = {} if _is_dead(fn, flow, own) else expansion.lasting_writes(flow, conflicts, flow.loop)
     if lasts is None:
         return _refused("which iteration writes an element last cannot be told", flow.loop.loc)
     loc = flow.loop.loc

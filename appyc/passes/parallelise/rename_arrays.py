@@ -17,14 +17,7 @@ from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rename, rewrite_all, with_loops
 from appyc.passes.loop_ops.cut import split
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
-from appyc.passes.parallelise.array_expansion import (
-    carries_a_value,
-    conflicts_by_array,
-    each_candidate,
-    lasting_writes,
-    loop_over,
-    where,
-)
+from appyc.passes.parallelise import array_expansion as expansion
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -61,22 +54,22 @@ def rename_arrays(fn: Function, ctx: PassContext) -> Function:
     Does not handle: loops with `break`, with `collapse`; reads that find the old value in some
     iterations and that of their own iteration in others; omitted writes in bodies that may raise.
     """
-    return each_candidate(fn, ctx, _renamed)
+    return expansion.each_candidate(fn, ctx, _renamed)
 
 
 def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     legality = ctx.legality(fn)
     if legality.scalars[loop.var].carried:
         return None
-    found = conflicts_by_array(legality, loop)
+    found = expansion.conflicts_by_array(legality, loop)
     if found is None or any(
-        carries_a_value(IterationFlow(legality.dependences, loop, array), conflicts)
+        expansion.carries_a_value(IterationFlow(legality.dependences, loop, array), conflicts)
         for array, conflicts in found.items()
     ):
         return None
     new = _with_last_writes(fn, loop, legality, found)
     if new is not fn:
-        loop = loop_over(new, loop.var)
+        loop = expansion.loop_over(new, loop.var)
         if _are_free(new, loop, fn, ctx):
             ctx.remark(
                 loop.loc, f"{loop_text(loop.var, loop.clauses)}: only what is not overwritten is stored"
@@ -115,7 +108,7 @@ def _with_last_writes(
         flow = IterationFlow(legality.dependences, loop, array)
         if not any(c.source.writes and c.sink.writes for c in conflicts) or _needs_own(flow, conflicts):
             continue
-        lasts = lasting_writes(flow, conflicts, loop)
+        lasts = expansion.lasting_writes(flow, conflicts, loop)
         if lasts is None:
             return fn
         passing = [w for w in flow.writes if lasts[flow.number_of(w)] is not True]
@@ -137,7 +130,7 @@ def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
         if number not in conditions:
             return node
         assert isinstance(node, Store | Update)
-        return where(conditions[number], node)
+        return expansion.where(conditions[number], node)
 
     return replace(loop, body=rewrite_all(loop.body, by_number(rule)))
 
@@ -161,7 +154,7 @@ def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Array
 
     Empty where copies would not remove all conflicts of the loop.
     """
-    found = conflicts_by_array(legality, loop)
+    found = expansion.conflicts_by_array(legality, loop)
     parts: dict[int, ArrayPart] = {}
     for array, conflicts in (found or {}).items():
         flow = IterationFlow(legality.dependences, loop, array)
