@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from appyc.analysis.patterns.column_sums import ColumnSum
-from appyc.errors import Loc
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
@@ -25,28 +24,16 @@ still in the cache next to a core for the next loop. (Measured with a matrix and
 almost nothing with 32.)"""
 
 
-@dataclass(slots=True)
 class ColumnBlocks:
-    """Builds the tiled loops. partial: for each scalar that is reduced down the columns, an array of partial results,
-    one for each block of rows and each column."""
+    """Builds the tiled loops. rows: a loop over all rows. partial: for each scalar that is reduced down the columns, an
+    array of partial results, one for each block of rows and each column. bare: the loop over columns without its
+    pragma, for use inside a block."""
 
-    columns: ir.For
-    sums: Sequence[ColumnSum]
-    names: NameSupply
-    partial: dict[ir.Symbol, ir.Symbol] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> ir.For:
-        """A loop over all rows."""
-        return self.sums[0].loop
-
-    @property
-    def loc(self) -> Loc:
-        return self.columns.loc
-
-    @property
-    def blocks(self) -> ir.Expr:
-        return trip_count(self.rows.lo, self.rows.hi, ROWS)
+    def __init__(self, columns: ir.For, sums: Sequence[ColumnSum], names: NameSupply) -> None:
+        self.columns, self.sums, self.names, self.loc = columns, sums, names, columns.loc
+        self.rows, self.bare = sums[0].loop, replace(columns, clauses=None)
+        self.blocks = trip_count(self.rows.lo, self.rows.hi, ROWS)
+        self.partial: dict[ir.Symbol, ir.Symbol] = {}
 
     def bounds(self, block: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
         """The first row of a block, and the one behind its last."""
@@ -84,7 +71,7 @@ class ColumnBlocks:
             self._stored(arrays[u.target], block, column, start_of_sum(u.op, u.target.dtype, u.loc))
             for u in one.updates
         )
-        always = replace(self._bare, var=column, body=clear)
+        always = replace(self.bare, var=column, body=clear)
         if one.is_arithmetic:
             return always, self._in_registers(one, block, lo, hi)
         # Along the rows, the accumulators are in the cache, and all operations may run in lanes.
@@ -94,7 +81,7 @@ class ColumnBlocks:
             replace(s, target=arrays[s.target], index=index, checked=False) if isinstance(s, ir.Update) else s
             for s in body
         )
-        inside = replace(self._bare, var=column, body=added)
+        inside = replace(self.bare, var=column, body=added)
         return always, replace(one.loop, var=row, lo=lo, hi=hi, body=(inside,))
 
     def _in_registers(self, one: ColumnSum, block: ir.Symbol, lo: ir.Expr, hi: ir.Expr) -> ir.For:
@@ -110,7 +97,7 @@ class ColumnBlocks:
         after = [
             self._stored(array, block, column, ir.Var(totals[t], loc=self.loc)) for t, array in arrays.items()
         ]
-        return replace(self._bare, var=column, body=(*before, inner, *after))
+        return replace(self.bare, var=column, body=(*before, inner, *after))
 
     def _arrays(self, one: ColumnSum) -> dict[ir.Symbol, ir.Symbol]:
         """The arrays of partial results, which are made where they are first asked for."""
@@ -128,11 +115,6 @@ class ColumnBlocks:
             one.loop.var: ir.Var(row, loc=self.loc),
         }
         return column, row, substitute(one.loop.body, there)
-
-    @property
-    def _bare(self) -> ir.For:
-        """The loop over columns for use inside a block, without its pragma."""
-        return replace(self.columns, clauses=None)
 
     def together(self) -> ir.For:
         """The loop over columns, whose loops over rows become loops over blocks that combine partial results."""

@@ -55,7 +55,9 @@ def interchange_recurrences(fn: ir.Function, ctx: PassContext) -> ir.Function:
     names, new = NameSupply.after(fn), {}
     for loop in visit.loops_of(fn.body):
         found = _recurrence(loop)
-        if found is None or (ctx.options.exact and found.rounds) or not found.is_legal(ctx.legality(fn)):
+        if found is None or not found.is_legal(ctx.legality(fn)):
+            continue
+        if ctx.options.exact and is_rounding(found.update.op, found.update.target.dtype.is_integer):
             continue
         new[loop.var] = found.pushed(names)
         ctx.remark(
@@ -78,10 +80,6 @@ class _Recurrence:
     update: ir.Update
     behind: int
     ahead: int
-
-    @property
-    def rounds(self) -> bool:
-        return is_rounding(self.update.op, self.update.target.dtype.is_integer)
 
     def is_legal(self, legality: Legality) -> bool:
         """Whether each read in the reduction may move to iteration k; False for loops that carry nothing."""
