@@ -108,7 +108,8 @@ class _KernelEmitter(ExpressionEmitter):
 
     def emit(self) -> KernelText:
         for symbol in self.declared:
-            self._declare(symbol)
+            shape = self.shapes.text(self.shapes.axes.get(symbol, UNIFORM))
+            self.w.line(f"{self.name(symbol)} = {typed(0, symbol.dtype, shape)}")
         for stmt in self.kernel.body:
             self.stmt(stmt)
         params = self._params(self.given)
@@ -145,10 +146,6 @@ class _KernelEmitter(ExpressionEmitter):
         if self.faults:
             out.append(Param(FAULT_WORDS, "*i64", "faults"))
         return tuple(out)
-
-    def _declare(self, symbol: Symbol) -> None:
-        shape = self.shapes.text(self.shapes.axes.get(symbol, UNIFORM))
-        self.w.line(f"{self.name(symbol)} = {typed(0, symbol.dtype, shape)}")
 
     # ------------------------------------------------------------ statements
 

@@ -319,7 +319,8 @@ class _Liveness:
                 return then | orelse | scalars_read(stmt.cond)
             case ir.For():
                 self.after[stmt.var] = live
-                return _reads_before(stmt) | self._loop(stmt, live, frozenset())
+                head = (*stmt.bounds, *(() if stmt.condition is None else (stmt.condition,)))
+                return self._loop(stmt, live, frozenset()) | scalars_read(head)
             case ir.While():
                 return self._loop(stmt, live, frozenset(scalars_read(stmt.cond)))
             case ir.Break():
@@ -338,8 +339,3 @@ class _Liveness:
         live = after | head | _inside(loop, self._known).exposed.keys()
         self.block(loop.body, live, _Exits(after, live))
         return live
-
-
-def _reads_before(loop: ir.For) -> frozenset[ir.Symbol]:
-    condition = () if loop.condition is None else (loop.condition,)
-    return frozenset(scalars_read((*loop.bounds, *condition)))

@@ -58,7 +58,8 @@ def extremes_of(affine: Affine, domain: isl.Set, index: isl.PwAff, loc: Loc) -> 
             terms.append(_times(affine, factors, Const(number, DType.INT64, loc=loc), loc))
     ends = [_ends(affine, domain, affine.sum_of(moved), loc) for moved in parts.values()]
     known = [pair for pair in ends if pair is not None]
-    if len(known) < len(ends) or any(_is_negative(pair[0]) for pair in known):
+    # Where the lower bound of a part is negative, an index counts from the end, and a test would only fail.
+    if len(known) < len(ends) or any(isinstance(low, Const) and low.value.real < 0 for low, _ in known):
         return None
     least, greatest = (
         [*terms, *(_times(affine, fixed, pair[end], loc) for fixed, pair in zip(parts, known, strict=True))]
@@ -90,11 +91,6 @@ def _ends(affine: Affine, domain: isl.Set, value: isl.PwAff, loc: Loc) -> tuple[
             return None
         out.append(found)
     return out[0], out[1]
-
-
-def _is_negative(value: Expr) -> bool:
-    """Whether the lower bound of a part is negative: such an index counts from the end, and a test would only fail."""
-    return isinstance(value, Const) and value.value.real < 0
 
 
 def _times(affine: Affine, factors: Factors, value: Expr, loc: Loc) -> Expr | None:

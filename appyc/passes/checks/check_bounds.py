@@ -97,12 +97,6 @@ class _Side:
     def above(self) -> bool:
         return self.group[1]
 
-    @property
-    def without_extent(self) -> Hashable:
-        """The key of the set of parameters for which the index is negative. It does not depend on the extent,
-        so arrays of different lengths share it."""
-        return self.group[0][:2], self.offset
-
 
 class _Bounds:
     """Decides which accesses of one function are in range, and under which guards."""
@@ -221,7 +215,8 @@ class _Bounds:
 
     def _fails(self, side: _Side) -> isl.Set:
         """The parameters for which some iteration leaves the array on this side."""
-        key = side if side.above else side.without_extent
+        # For which parameters the index is negative does not depend on the extent: arrays of other lengths share it.
+        key = side if side.above else (side.group[0][:2], side.offset)
         known = self._failing.get(key)
         if known is None:
             access, axis = self._sources[side]

@@ -51,7 +51,9 @@ def _tiles(nest: For, product: Product) -> tuple[ProductTiles, ...]:
     asked = [loop.clauses for loop in (nest, *loops_of(nest.body)) if loop.clauses is not None]
     blocks = [size for clauses in asked for size in clauses.block]
     if blocks:
-        rows, columns = (_allowed(size) for size in (*blocks, blocks[0])[:2])
+        # The powers of two that sides of a tile have for so many iterations.
+        sides = (1 << (size - 1).bit_length() for size in (*blocks, blocks[0])[:2])
+        rows, columns = (min(max(side, LEAST), MOST) for side in sides)
         sizes = ((rows, columns),)
     warps = next((c.num_warps for c in asked if c.num_warps is not None), None)
     stages = next((c.num_stages for c in asked if c.num_stages is not None), STAGES)
@@ -59,8 +61,3 @@ def _tiles(nest: For, product: Product) -> tuple[ProductTiles, ...]:
         ProductTiles(m, n, STEP, warps or min(max(m * n // ELEMENTS_OF_A_WARP, 1), 8), stages)
         for m, n in sizes
     )
-
-
-def _allowed(size: int) -> int:
-    """The power of two that a side of a tile has for so many iterations."""
-    return min(max(1 << (size - 1).bit_length(), LEAST), MOST)

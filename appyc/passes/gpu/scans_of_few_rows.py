@@ -38,22 +38,13 @@ def scans_of_few_rows(fn: Function, ctx: PassContext) -> Function:
         if not isinstance(stmt, For) or stmt.mode is not LoopMode.PARALLEL:
             return None
         scans = [inner for inner in stmt.body if isinstance(inner, For) and inner.scans]
-        if (
-            len(scans) != 1
-            or stmt.reductions
-            or not is_wanted(scans[0], ctx)
-            or not _is_same_in_each(scans[0], stmt)
-        ):
+        if len(scans) != 1 or stmt.reductions or not is_wanted(scans[0], ctx):
             return [stmt]
+        if scalars_read(scans[0].bounds) & (scalars_written(stmt.body) | {stmt.var}):
+            return [stmt]  # rows of several lengths
         return [_versions(stmt, scans[0], ctx, names)]
 
     return replace(fn, body=replace_outermost(fn.body, versioned))
-
-
-def _is_same_in_each(inner: For, loop: For) -> bool:
-    """Whether all rows are equally long."""
-    read = scalars_read(inner.lo) | scalars_read(inner.hi)
-    return not read & (scalars_written(loop.body) | {loop.var})
 
 
 def _versions(loop: For, scan: For, ctx: PassContext, names: NameSupply) -> If:

@@ -106,8 +106,8 @@ class _ColumnTiling:
         if not any(isinstance(stmt, ir.For) for stmt in columns.body):
             return False
         allocs, pieces = self._pieces(columns)
-        found = [self._with_sums(piece) for piece in pieces]
-        parts = [part for part in found if part is not None]
+        found = [column_sums(piece) if contains(piece.body, ir.For) else () for piece in pieces]
+        parts = [(piece, sums) for piece, sums in zip(pieces, found, strict=True) if sums is not None]
         if len(parts) < len(found) or not is_free(columns, self.ctx.trials):
             return False
         rows = next(sums[0].loop for _, sums in parts if sums)
@@ -142,11 +142,6 @@ class _ColumnTiling:
             return [], [columns]  # what it needs changes later on
         others, pieces = self._pieces(rest)
         return [*allocs, *others], [first, *pieces]
-
-    def _with_sums(self, piece: ir.For) -> _Piece | None:
-        """A piece with its sums, or with none if no loop is in it; None where it is of another kind."""
-        sums = column_sums(piece) if contains(piece.body, ir.For) else ()
-        return None if sums is None else (piece, sums)
 
     def _before(self, out: list[ir.Stmt], columns: ir.For, rows: ir.For) -> list[ir.For]:
         """Loops over the same rows for which a move to just before the columns is legal and pays."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 from appyc.analysis.dependences.statement_graph import StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
@@ -78,11 +75,11 @@ def distribution(graph: StatementGraph) -> list[tuple[int, ...]] | None:
     return _Plan(graph).groups()
 
 
-@dataclass
 class _Plan:
     """The distribution of one loop body over several loops."""
 
-    graph: StatementGraph
+    def __init__(self, graph: StatementGraph) -> None:
+        self.graph, self.components = graph, graph.components()
 
     def groups(self) -> list[tuple[int, ...]] | None:
         """The statements of each new loop, in order; None where distribution has no benefit."""
@@ -92,10 +89,6 @@ class _Plan:
         groups = [self._with_copies(group) for group in self._merged(self._order(kinds), kinds)]
         in_text = [tuple(range(len(self.graph.body)))]
         return None if groups == in_text else groups
-
-    @cached_property
-    def components(self) -> list[tuple[int, ...]]:
-        return self.graph.components()
 
     def kind(self, component: tuple[int, ...]) -> str:
         inside = [e for e in self.graph.carried if e.source in component and e.sink in component]

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
@@ -67,7 +66,9 @@ def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Functi
     changed: dict[Symbol, For] = {}
     skewed: dict[Symbol, LoopSchedule] = {}
     for outer, inner, around in _pairs(fn.body, (), fronts):
-        if not _may_scalars_move(legality, outer) or (on_gpu and has_threads(around, legality)):
+        scalars = legality.scalars[outer.var]
+        stays = scalars.carried or scalars.last or scalars.reductions
+        if stays or (on_gpu and has_threads(around, legality)):
             continue
         factor = skew_factor(legality, outer, inner, integers=on_gpu)
         if factor is None:
@@ -110,8 +111,3 @@ def _is_candidate(outer: For, inner: For, fronts: frozenset[Symbol]) -> bool:
     is_inner = inner.var in fronts if fronts else not loops_of(inner.body)
     is_free = outer.clauses is None and inner.clauses is None
     return is_inner and is_free and why_not_skew(outer, inner) is None
-
-
-def _may_scalars_move(legality: Legality, outer: For) -> bool:
-    scalars = legality.scalars[outer.var]
-    return not (scalars.carried or scalars.last or scalars.reductions)

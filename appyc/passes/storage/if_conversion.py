@@ -61,7 +61,9 @@ def _converted(loop: ir.For, names: NameSupply, reads: Counter[ir.Symbol]) -> ir
         return loop
     loads = {_index(n): n for n in _loads(*before, last.cond) if n.array in arrays}
     moves = all(_is_move(stmt, loads) for stmt in last.then)
-    if not moves or scalars_written(loop.body) & {*scalar_reads(loads.values())} or not _are_apart(loads):
+    if not moves or scalars_written(loop.body) & {*scalar_reads(loads.values())}:
+        return loop
+    if not all(one == other or are_apart(one, other) for one in loads for other in loads):
         return loop
     step = shifted(ir.Var(loop.var, loc=loop.loc), loop.step)
     stored = {_index(store) for store in stores}
@@ -82,11 +84,6 @@ def _loads(*nodes: ir.Node) -> Iterator[ir.Load]:
     """The loads that are made in each iteration."""
     for node in nodes:
         yield from (n for n in evaluated_always(node) if isinstance(n, ir.Load) and n.mask is None)
-
-
-def _are_apart(elements: dict[_Index, ir.Load]) -> bool:
-    """Whether all are different elements: a constant distance on some axis."""
-    return all(one == other or are_apart(one, other) for one in elements for other in elements)
 
 
 def _is_move(stmt: ir.Stmt, loads: dict[_Index, ir.Load]) -> bool:
