@@ -35,6 +35,17 @@ def merge_sorted(a):
     return out
 
 
+def one_of_two(x, y, d):
+    """In each call of itself the arguments are exchanged."""
+    if d == 0:
+        return x
+    if d == 1:
+        return y
+    if d == 2:
+        return x + y
+    return one_of_two(y, x, d - 3)
+
+
 def of_views(x, d):
     return pick(x[1:], d).sum() + pick(x[::-1], d)[0]
 
@@ -112,6 +123,14 @@ def test_the_result_is_the_argument_where_python_returns_it(fn: Callable[..., An
 def test_what_copies_would_show_is_refused(fn: Callable[..., Any]) -> None:
     with pytest.raises(appyc.UnsupportedError, match="bound to another array"):
         appyc.jit(strict=True)(fn)(np.arange(5.0), 1)
+
+
+@pytest.mark.parametrize("d", range(7))
+def test_one_of_two_arguments_is_returned(d: int) -> None:
+    x, y = np.arange(3.0), np.arange(3.0) + 1
+    expected, found = one_of_two(x, y, d), appyc.jit(strict=True)(one_of_two)(x, y, d)
+    assert np.array_equal(expected, found)
+    assert ((expected is x), (expected is y)) == ((found is x), (found is y))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 13])

@@ -31,6 +31,8 @@ class Expressions:
         self.names: dict[str, Name] = {}
         self.arrays: dict[str, Array] = {}
         self.helpers: dict[str, Helper] = {}
+        self.row_helpers: dict[str, str] = {}
+        """Functions that return a new vector of the length of their argument, with the dtype of both."""
         self.tuples: dict[str, tuple[str, int]] = {}
         self.lists: dict[str, str] = {}
         self.joined = False

@@ -40,6 +40,13 @@ class Maker(Loops, Rows):
     """Writes one function."""
 
 
+class RowMaker(Maker):
+    """Writes a function of a vector `v` that returns a new one, `u`, or in few places its argument."""
+
+    def returned(self) -> str:
+        return "v" if self.chance(8) else "u"
+
+
 def scalar_helper(rng: random.Random, name: str) -> tuple[list[str], Helper, Maker]:
     """A function of numbers, which may return early and has a default."""
     maker = Maker(rng, rng.choice("if"))
@@ -78,6 +85,20 @@ def array_helper(rng: random.Random, name: str, dtype: str) -> tuple[list[str], 
     )
     text = [f"def {name}(v, p0):", *again, *maker.lines]
     return text, Helper((INT,), frozenset(maker.return_types), dtype), maker
+
+
+def row_helper(rng: random.Random, dtype: str) -> tuple[list[str], Maker]:
+    """A function `r` of a vector and a number, whose result is a new vector. Every second one calls itself."""
+    maker = RowMaker(rng, "f")
+    lengths = ("len(v)",)
+    maker.arrays |= {"v": Array(dtype, lengths), "u": Array(dtype, lengths)}
+    maker.names["p0"] = Name(INT)
+    maker.put("u = v.copy()")
+    maker.body(1)
+    maker.loop()
+    maker.put(f"return {maker.returned()}")
+    again = ["    if p0 > 1000000:", "        return r(v, 0)"] if rng.random() < 0.5 else []
+    return ["def r(v, p0):", *again, *maker.lines], maker
 
 
 def parameters(rng: random.Random) -> list[Parameter]:
@@ -130,6 +151,11 @@ def program(seed: int) -> Program:
         )
         lines += [*text, "", ""]
         maker.helpers[f"{'g' if with_array else 'h'}{number}"] = helper
+        makers.append(made)
+    if rng.random() < 0.3 and kind(given[0].dtype) in "if":
+        text, made = row_helper(rng, given[0].dtype)
+        lines += [*text, "", ""]
+        maker.row_helpers["r"] = given[0].dtype
         makers.append(made)
     maker.prange_share = rng.choice([0, 0, 60])
     for p in given:

@@ -29,6 +29,11 @@ class Rows(Statements):
             base, _, way = length.partition("|")
             if len(array.lengths) == 1 and array.lengths[0] == base:
                 found += [Expr(name + cut, frozenset({array.item})) for cut in cuts[way]]
+                made = (helper for helper, dtype in self.row_helpers.items() if dtype == array.dtype)
+                found += [
+                    Expr(f"{helper}({name}, {self.pick('0123')}){cuts[way][0]}", frozenset({array.item}))
+                    for helper in made
+                ]
             if len(array.lengths) == 2:
                 for axis in (0, 1):
                     if array.lengths[axis] == base:

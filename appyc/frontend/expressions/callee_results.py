@@ -79,12 +79,24 @@ def _may_be_given(array: ArrayRef, memory: Memory) -> bool:
     return not memory.origins(array.symbol) <= memory.made
 
 
-def with_lengths(value: Value, arrays: Sequence[ArrayRef], memory: Memory, loc: Loc) -> Value:
+def with_lengths(
+    value: Value, arrays: Sequence[ArrayRef], memory: Memory, params: Sequence[Symbol], loc: Loc
+) -> Value:
     """The value with the lengths of these arrays in their place, behind the number of the parameter that one may be."""
     if isinstance(value, ArrayRef) and value in arrays:
-        which = (Var(memory.homes[value.symbol], loc=loc),) if _may_be_given(value, memory) else ()
+        which = (_which(value, memory, params, loc),) if _may_be_given(value, memory) else ()
         return TupleValue(tuple(Number(n, python=True) for n in (*which, *value.extents(loc))))
-    return with_parts(value, lambda part: with_lengths(part, arrays, memory, loc))
+    return with_parts(value, lambda part: with_lengths(part, arrays, memory, params, loc))
+
+
+def _which(array: ArrayRef, memory: Memory, params: Sequence[Symbol], loc: Loc) -> Expr:
+    """The number of the parameter that an array is, from 1 on; 0 for a new one."""
+    origin = Var(memory.homes[array.symbol], loc=loc)
+    which: Expr = integer(0, loc)
+    for number, symbol in enumerate(memory.outside, 1):
+        is_it = Compare("==", origin, integer(number, loc), loc=loc)
+        which = Select(is_it, integer(params.index(symbol) + 1, loc), which, loc=loc)
+    return which
 
 
 def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[Stmt]:
@@ -101,10 +113,15 @@ def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[S
 
 
 def _taken(
-    scope: Scope, out: Symbol, type_: NewArray, numbers: Iterator[Number], given: Sequence[Value], loc: Loc
+    scope: Scope,
+    out: Symbol,
+    type_: NewArray,
+    numbers: Iterator[Number],
+    arguments: Sequence[Value],
+    loc: Loc,
 ) -> ArrayRef:
-    """The caller's array of the elements that a callee has given. given: the arguments of which it may be one."""
-    which = [number.expr for number in islice(numbers, len(given) > 0)]
+    """The caller's array of the elements that a callee has given."""
+    which = [number.expr for number in islice(numbers, len(type_.given) > 0)]
     lengths = tuple(number.expr for number in islice(numbers, type_.kind.ndim))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     at = _position(tuple(Var(axis, loc=loc) for axis in axes), lengths, loc)
@@ -114,9 +131,9 @@ def _taken(
     home = new_home(scope, "result", tensor.element.dtype, tensor.ndim, loc)
     copy_in_parallel(scope, [Move("result", home, tensor)], loc, first=True)
     origin: Expr = integer(0, loc)
-    for number, value in enumerate(given, 1):
-        is_it = Compare("==", which[0], integer(number, loc), loc=loc)
-        origin = Select(is_it, origin_of_copy(scope, home, value, loc), origin, loc=loc)
+    for number in type_.given:
+        is_it = Compare("==", which[0], integer(number + 1, loc), loc=loc)
+        origin = Select(is_it, origin_of_copy(scope, home, arguments[number], loc), origin, loc=loc)
     scope.emit(Assign(scope.memory.homes[home.symbol], origin, loc=loc))
     return home
 
@@ -134,7 +151,7 @@ def _type_of(array: ArrayRef, memory: Memory, params: Sequence[Symbol]) -> NewAr
     made = array.symbol.array
     kind = replace(ArrayType(made.dtype, made.ndim), container=made.container)
     given = [params.index(symbol) for symbol in memory.outside] if _may_be_given(array, memory) else ()
-    return NewArray(kind, tuple(given))
+    return NewArray(kind, tuple(sorted(given)))
 
 
 def result_shape(
@@ -174,11 +191,11 @@ def numbers_in(shape: Shape) -> list[NumberType]:
             return [t for part in parts_of(shape) for t in numbers_in(part)]
 
 
-def arrays_in(shape: Shape) -> list[ArrayType]:
+def arrays_in(shape: Shape) -> list[NewArray]:
     """The types of the new arrays in a result type, in order."""
     if isinstance(shape, NewArray):
-        return [shape.kind]
-    return [kind for part in parts_of(shape) for kind in arrays_in(part)]
+        return [shape]
+    return [type_ for part in parts_of(shape) for type_ in arrays_in(part)]
 
 
 def built(
@@ -195,7 +212,7 @@ def built(
         case NumberType():
             return next(numbers)
         case NewArray():
-            return _taken(scope, next(outs), shape, numbers, [parameters[k] for k in shape.given], loc)
+            return _taken(scope, next(outs), shape, numbers, parameters, loc)
         case int(number):
             return parameters[number]
         case _:

@@ -94,7 +94,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     start, one = (integer(0, loc),), (integer(1, loc),)
     for array in arrays:
         scope.emit(ir.Alloc(array, one, zero=False, in_frame=True, loc=loc))
-    outs = [scope.supply.fresh("elements", ArrayType(kind.dtype, 1)) for kind in arrays_in(result)]
+    outs = [scope.supply.fresh("elements", ArrayType(type_.kind.dtype, 1)) for type_ in arrays_in(result)]
     for out in outs:
         scope.emit(ir.Alloc(out, start, zero=False, loc=loc))
     for slots, sizes in flat.resized:
@@ -137,7 +137,8 @@ def _make(
     lists = {name: value for name, value in values.items() if isinstance(value, ListSlots)}
     own_names = names_of_lists(scope, arguments)
     statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), own_names, loc)
-    _refuse(statements, is_large=called.key in scope.callees.known.inlining.outlined)
+    is_large = called.key in scope.callees.known.inlining.outlined
+    _refuse(statements, is_large=is_large)
     end = len(inner.block)
     value = with_chosen_arrays(inner, inner, value, loc)
     statements += tuple(inner.block[end:])
@@ -146,7 +147,9 @@ def _make(
     shape = result_shape(
         value, params, new, inner.memory, called.name, inner.result.loc if inner.result is not None else loc
     )
-    numbers = numbers_of(with_lengths(value, new, inner.memory, loc))
+    if is_large and any(type_.given for type_ in arrays_in(shape)):
+        raise UnsupportedError(f"{called.name} may return its argument, and is inlined", loc)
+    numbers = numbers_of(with_lengths(value, new, inner.memory, params, loc))
     outs = [scope.supply.fresh("elements", ArrayType(array.symbol.dtype, 1)) for array in new]
     copies = [
         stmt for array, out in zip(new, outs, strict=True) for stmt in put_elements(scope, array, out, loc)
