@@ -133,6 +133,25 @@ def sum_of_pairs(d):
     return total
 
 
+@PROGRAMS.on(5)
+@PROGRAMS.on(2)
+def last_row(n):
+    a = np.arange(n * 2.0).reshape(n, 2)
+    if n > 3:
+        a[0] = last_row(n - 1)
+    return a[n - 1]
+
+
+@PROGRAMS.on(4)
+def transposed_and_reversed(n):
+    a = np.arange(n * n * 1.0).reshape(n, n)
+    if n > 2:
+        b, c = transposed_and_reversed(n - 1)
+        a[1:, 1:] += b
+        a[0, 1:] -= c
+    return a.T, np.arange(n * 1.0)[::-1]
+
+
 @PROGRAMS.on(floats(5), 6)
 @PROGRAMS.on(floats(5), 0)
 def in_turn(x, n):

@@ -11,7 +11,9 @@ The lengths are numbers among the results. An array of several axes has its elem
 Of an array that may be one of the parameters instead, a number tells which one; the caller has a copy all the same,
 and neither may be stored into any more (`phi_storage.py`).
 
-Does not handle: an array that is returned twice.
+Views of new arrays are copied.
+
+Does not handle: an array that is returned twice; views of arguments.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from itertools import islice
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.allocations import Memory
-from appyc.frontend.arrays.tensors import materialise, product
-from appyc.frontend.control.phi_storage import Move, copy_in_parallel, new_home, origin_of_copy
+from appyc.frontend.arrays.tensors import as_tensor, materialise, product
+from appyc.frontend.control.phi_storage import Move, copy_in_parallel, new_home, origin_of_copy, root
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.callee_facts import Shape
 from appyc.frontend.scope import Scope
@@ -53,16 +55,33 @@ class NewArray:
     given: tuple[int, ...] = ()
 
 
+def with_copied_views(scope: Scope, value: Value, loc: Loc) -> Value:
+    """The value with copies of views of arrays that the callee has made, and that nothing else has a name for."""
+    arrays = [root(part) for part in _arrays_of(value)]
+
+    def copied(part: Value) -> Value:
+        array = root(part) if isinstance(part, ArrayRef | Tensor) else None
+        if array is None:
+            return with_parts(part, copied)
+        is_view = isinstance(part, Tensor) or bool(part.index)  # type: ignore[union-attr]
+        if not is_view or arrays.count(array) > 1 or not scope.memory.origins(array) <= scope.memory.made:
+            return part
+        return materialise(scope, as_tensor(scope, part, loc), "result", loc)
+
+    return copied(value)
+
+
 def new_arrays(value: Value, memory: Memory, params: Sequence[Symbol]) -> list[ArrayRef]:
     """The arrays in a returned value that the callee makes, on some path at least, in order; none if two of them may be
     one."""
-    found = [array for array in _arrays_of(value) if _is_new(array, memory, params)]
+    arrays = (array for array in _arrays_of(value) if isinstance(array, ArrayRef))
+    found = [array for array in arrays if _is_new(array, memory, params)]
     origins = [memory.origins(array.symbol) for array in found]
     return found if sum(map(len, origins)) == len(frozenset().union(*origins)) else []
 
 
-def _arrays_of(value: Value) -> Iterator[ArrayRef]:
-    if isinstance(value, ArrayRef):
+def _arrays_of(value: Value) -> Iterator[ArrayRef | Tensor]:
+    if isinstance(value, ArrayRef | Tensor):
         yield value
     for part in parts_of(value):
         yield from _arrays_of(part)

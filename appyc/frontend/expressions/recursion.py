@@ -13,7 +13,7 @@ The free symbols of a callee, which enclosing functions define or capture, becom
 symbols (`with_callees`). Arrays are passed as views, lists as their columns and the number of their items; others,
 whose lengths the callee changes, as `resized_lists.py` has it; new arrays are returned as `callee_results.py` has it.
 
-Does not handle: results that are views; parallel loops inside.
+Does not handle: results that are views of arguments; parallel loops inside.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from appyc.frontend.expressions.callee_results import (
     numbers_in,
     put_elements,
     result_shape,
+    with_copied_views,
     with_lengths,
 )
 from appyc.frontend.expressions.resized_lists import load_sizes, names_of_lists, store_sizes, with_sizes
@@ -140,7 +141,7 @@ def _make(
     is_large = called.key in scope.callees.known.inlining.outlined
     _refuse(statements, is_large=is_large)
     end = len(inner.block)
-    value = with_chosen_arrays(inner, inner, value, loc)
+    value = with_copied_views(inner, with_chosen_arrays(inner, inner, value, loc), loc)
     statements += tuple(inner.block[end:])
     statements = with_sizes(scope, called.key, lists, params, statements, loc)
     new = new_arrays(value, inner.memory, params)
