@@ -172,15 +172,19 @@ def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     if any(a.array.dtype.is_complex or _axis(a.array, loops, (), nest) is None for a in own):
         return None
     made = tuple(a for a in temporaries if _axis(a.array, loops, chain, nest) is not None)
-    # Sums alone are better split: `split_reductions` has more lanes, which go along rows, and load adjacent elements.
-    splits = map_gpu(nest).lane is not None and not any(visit.arrays_written(loop.body) for loop in loops)
-    gains = made or own or (not splits and _reads_again(loops, visit.arrays_written(nest)))
+    gains = made or own or (not _splits(nest, loops) and _reads_again(loops, visit.arrays_written(nest)))
     return _Row(nest, chain, loops, made, own) if gains else None
 
 
 def _is_asked(loop: ir.For) -> bool:
     """Whether a pragma says what programs the loop gets."""
     return loop.clauses is not None and bool(loop.clauses.launch)
+
+
+def _splits(nest: ir.For, loops: Sequence[ir.For]) -> bool:
+    """Whether nothing but sums is computed, each by a lane of its own that goes along the row: `split_reductions` has
+    more lanes, and these load adjacent elements."""
+    return map_gpu(nest).lane is not None and not any(visit.arrays_written(loop.body) for loop in loops)
 
 
 def _range(loop: ir.For) -> tuple[ir.Expr, ir.Expr, int]:
