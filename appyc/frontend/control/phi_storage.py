@@ -185,22 +185,12 @@ def copy_in_parallel(scope: Scope, moves: list[Move], loc: Loc, *, first: bool) 
         scope.emit(ir.Assign(scope.memory.homes[home.symbol], value, loc=loc))
 
 
-def origin_of_copy(scope: Scope, home: ArrayRef, value: Value, loc: Loc) -> ir.Expr:
+def origin_of_copy(scope: Scope, home: ArrayRef, value: ArrayRef | Tensor, loc: Loc) -> ir.Expr:
     """The number of the caller's array that phi storage stands for if it is a copy of this value, which has a name of
     its own: neither may be stored into any more."""
-    memory, name, array = scope.memory, Bound("result", loc), root(value)
-    assert array is not None, "a callee is given arrays"
-    memory.copied(array, home.symbol, name, 0)
-    memory.freeze(array, name, 0)
-    memory.freeze(home.symbol, name, 0)
-    is_whole = isinstance(value, ArrayRef) and _is_whole(value)
-    if array in memory.made or not is_whole:
-        (memory.shared if array in memory.made else memory.seen).add(home.symbol)
-    elif array not in memory.outside:
-        memory.outside.append(array)
-    return (
-        _origin(memory, Move("result", home, value), loc) if isinstance(value, ArrayRef) else integer(0, loc)
-    )
+    move, named = Move("result", home, value), {"argument": value}
+    note(scope, move, named, named, Fork({}, 0, frozenset(named)), loc)
+    return _origin(scope.memory, move, loc)
 
 
 def _origin(memory: Memory, move: Move, loc: Loc) -> ir.Expr:

@@ -151,8 +151,9 @@ def _taken(
     copy_in_parallel(scope, [Move("result", home, tensor)], loc, first=True)
     origin: Expr = integer(0, loc)
     for number in type_.given:
-        is_it = Compare("==", which[0], integer(number + 1, loc), loc=loc)
-        origin = Select(is_it, origin_of_copy(scope, home, arguments[number], loc), origin, loc=loc)
+        is_it, argument = Compare("==", which[0], integer(number + 1, loc), loc=loc), arguments[number]
+        assert isinstance(argument, ArrayRef | Tensor), "what is copied into phi storage is an array"
+        origin = Select(is_it, origin_of_copy(scope, home, argument, loc), origin, loc=loc)
     scope.emit(Assign(scope.memory.homes[home.symbol], origin, loc=loc))
     return home
 
