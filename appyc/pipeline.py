@@ -91,6 +91,7 @@ from appyc.passes.parallelise.skew_loops import skew_loops
 from appyc.passes.parallelise.speculative_search import speculative_search
 from appyc.passes.parallelise.split_at_conditions import split_at_conditions
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.coalesce_arrays import coalesce_arrays
 from appyc.passes.simplify.coalesce_copies import coalesce_copies
 from appyc.passes.simplify.common_subexpressions import common_subexpressions, equal_lengths
 from appyc.passes.simplify.compare_magnitudes import compare_magnitudes
@@ -136,6 +137,7 @@ Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
     check_exact_floats,  # before tensor statements are expanded, which it inspects; what it refuses runs in Python
+    coalesce_arrays,  # before tensor statements are expanded, of which copies of whole arrays are one
     expand_tensors,  # before all other passes, which do not know tensor statements
     widen_halves,  # before all passes that combine, reorder or vectorise operations: they see none of float16
     while_to_for,  # before copy propagation, which resolves the bounds of the new loops

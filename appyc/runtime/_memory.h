@@ -21,6 +21,7 @@
 
 enum { KEPT_BLOCKS = 64 };
 enum { LEAST_KEPT = 1 << 16 };  /* bytes: for less, the C library keeps memory itself */
+enum { MOST_CACHED = 1 << 10 };  /* bytes: so small blocks come of glibc's cache for each thread, unless aligned */
 enum { HUGE_PAGE = 1 << 21, LEAST_HUGE = 1 << 22 };
 
 /* What kernels call; appyc/c_gen/text/c_helpers.py declares the same. */
@@ -88,7 +89,13 @@ static void prefer_huge_pages(void *memory, int64_t size)
 static void *new_block(int64_t size, _Bool zero)
 {
     int is_large = size >= LEAST_HUGE;
-    void *memory = zero ? calloc((size_t)size, 1) : aligned_alloc(is_large ? HUGE_PAGE : 64, (size_t)size);
+    void *memory;
+    if (zero)
+        memory = calloc((size_t)size, 1);
+    else if (size <= MOST_CACHED)
+        memory = malloc((size_t)size);
+    else
+        memory = aligned_alloc(is_large ? HUGE_PAGE : 64, (size_t)size);
     if (memory && is_large)
         prefer_huge_pages(memory, size);
     return memory;

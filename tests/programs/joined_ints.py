@@ -380,3 +380,16 @@ def large_ints_that_meet_floats(k, is_int):
         if not is_int:
             z = z + 0.5
     return x, y, z, max(k, 2.0), min((k, 1e300)), k or 0.5
+
+
+@_on(2, 0, types=(np.uint64, np.int64))
+def sums_of_nothing(a, k, out):
+    """The sum over no items is Python's 0, from which numbers of NumPy's cannot be taken."""
+    nothing = a[6:]
+    return (
+        (sum(nothing) - k) % 97,
+        (sum(e for e in nothing) - k) % 97,
+        (sum([e + e for e in nothing]) - k) % 97,
+        sum(a[:3]) + k,
+        sum(e for e in a) % 97,
+    )

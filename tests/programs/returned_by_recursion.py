@@ -177,3 +177,40 @@ def changed_afterwards(x, n):
     y[n] += 1
     z[0] = y[n]
     return y + z
+
+
+@PROGRAMS.on(floats(8), True)
+@PROGRAMS.on(floats(8), False)
+@PROGRAMS.on(floats(1), True)
+def several_new_ones(x, is_first):
+    """Each return makes an array of its own, of zeros too."""
+    n = len(x)
+    if n == 1:
+        return x * 2 if is_first else np.zeros(3)
+    low = several_new_ones(x[: n // 2], is_first)
+    high = several_new_ones(x[n // 2 :], not is_first)
+    if is_first:
+        out = np.zeros(len(low) + len(high))
+        for i in range(len(low)):
+            out[i] = low[i] + 1
+        out[len(low) :] = high
+        return out
+    out = low
+    if len(high) > len(low):
+        out = high.copy()
+    return out
+
+
+@PROGRAMS.on(floats(9), 4)
+def in_a_loop(x, n):
+    """What a call returned last is read while the next one makes its result."""
+    last, total = x, np.zeros(len(x))
+    for k in range(n):
+        new = _scaled(last, k)
+        total[: len(new)] += new * last[: len(new)]
+        last = new
+    return total, last
+
+
+def _scaled(x, k):
+    return x[:5] * 0.5 if k < 2 else _scaled(x, k - 1) + 1

@@ -13,7 +13,7 @@ import builtins
 from functools import reduce
 
 from appyc.errors import LengthError, Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
+from appyc.frontend.arrays.tensors import as_tensor, element_type, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
 from appyc.frontend.desugar import comprehension_loops as loops
 from appyc.frontend.desugar.building import assigned, located, template
@@ -85,17 +85,24 @@ def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
     match node:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
             value = expressions.lower_expression(scope, items)
-            if not vals.is_listed(value) and not vals.has_flags(value):
+            if not vals.is_listed(value) and not vals.has_flags(value) and _nothing_is_of_its_type(value):
                 return None
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as items, *start], keywords=[]):
-            if len(items.generators) == 1 or len(start) > 1:
+            if len(start) > 1:
                 return None
             with scope.collect(), own_names(scope, items):
-                if described(scope, items) is not None:
-                    return None  # no loop is needed
+                tensor = described(scope, items)
+            needs_no_loop = len(items.generators) == 1 if tensor is None else _nothing_is_of_its_type(tensor)
+            if needs_no_loop:
+                return None
         case _:
             return None
     return _folded(scope, items, "total", loops.SUM, start=start[0] if start else ast.Constant(0))
+
+
+def _nothing_is_of_its_type(items: vals.Value) -> bool:
+    """Whether the sum over no items, Python's 0, may have their type: not if that has no negative numbers."""
+    return not is_array(items) or element_type(items) is not DType.UINT64
 
 
 def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:

@@ -229,16 +229,17 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
+        homes = _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items()
         leaves = _different_arrays(scope, value, scope.result.value)
-        if leaves is not None:
+        if leaves is not None and not (scope.is_inlined and homes):
             scope.facts.choices |= leaves
             raise Restart
         if not scope.facts.copies_lists and _has_list(value) and _has_list(scope.result.value):
             scope.facts.copies_lists = True
             scope.facts.none_results.clear()  # they name the lists that are copied from now on
             raise Restart
-        if new := _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items():
-            scope.facts.returned_homes |= new
+        if homes:
+            scope.facts.returned_homes |= homes
             raise Restart
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,

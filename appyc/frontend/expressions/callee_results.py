@@ -1,12 +1,13 @@
 """Results of callees: numbers, parameters, and new arrays, whose elements an array of the caller's gets.
 
     def halves(x):                        def halves(x, n, out):
-        y = x / 2                             y = x / 2
-        return y                   ->         n[0] = len(y); resize(out, len(y)); out[:] = y
+        y = x / 2                             resize(out, len(x)); out[:] = x / 2
+        return y                   ->         n[0] = len(out)
 
-    y = halves(x)                         out = empty(0); halves(x, n, out); y = copy(out[:n[0]])
+    y = halves(x)                         out = empty(0); halves(x, n, out); y = out
 
-The lengths are numbers among the results. An array of several axes has its elements passed in C order.
+The lengths are numbers among the results. An array of one axis is made in `out` from the start (`made_in_place`).
+One of several axes has its elements passed in C order, and is copied on both sides, as lists are.
 
 Of an array that may be one of the parameters instead, a number tells which one; the caller has a copy all the same,
 and neither may be stored into any more (`phi_storage.py`).
@@ -18,7 +19,7 @@ Does not handle: an array that is returned twice; views of arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -26,7 +27,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import as_tensor, materialise, product
 from appyc.frontend.control.phi_storage import Move, copy_in_parallel, new_home, origin_of_copy, root
-from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Shape
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
@@ -43,8 +44,23 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
 )
-from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, ForAll, Load, Select, Stmt, Symbol, Var
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.blocks import map_blocks
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Expr,
+    ForAll,
+    Function,
+    Load,
+    Select,
+    Stmt,
+    Symbol,
+    Var,
+)
+from appyc.ir.types import ArrayType, Container, DType
+from appyc.ir.visit import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +147,33 @@ def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[S
     return block
 
 
+def is_vector(kind: ArrayType) -> bool:
+    """Whether an array of this type may be made where the caller has it."""
+    return kind.ndim == 1 and kind.container is Container.ARRAY
+
+
+def made_in_place(scope: Scope, callee: Function, outs: Mapping[Symbol, Symbol]) -> Function:
+    """The callee with arrays of its caller's, which it resizes, in place of its own. outs: these, by array."""
+
+    def rule(block: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(s for stmt in block for s in _resizing(scope, map_blocks(stmt, rule), outs))
+
+    body = rule(callee.body)
+    return rename(replace(callee, body=body), dict(outs))
+
+
+def _resizing(scope: Scope, stmt: Stmt, outs: Mapping[Symbol, Symbol]) -> list[Stmt]:
+    """A statement, with a resize in place of an allocation of one of these arrays."""
+    if not isinstance(stmt, Alloc) or stmt.array not in outs:
+        return [stmt]
+    loc = stmt.loc
+    resize = replace(stmt, zero=False, in_frame=False, kept=integer(0, loc))
+    if not stmt.zero:
+        return [resize]
+    axis, zero = scope.supply.fresh("i", DType.INT64), const(0, stmt.array.dtype, loc)
+    return [resize, ForAll((axis,), stmt.shape, stmt.array, (Var(axis, loc=loc),), zero, loc=loc)]
+
+
 def _taken(
     scope: Scope,
     out: Symbol,
@@ -142,6 +185,9 @@ def _taken(
     """The caller's array of the elements that a callee has given."""
     which = [number.expr for number in islice(numbers, len(type_.given) > 0)]
     lengths = tuple(number.expr for number in islice(numbers, type_.kind.ndim))
+    if not which and is_vector(type_.kind):
+        scope.memory.made.add(out)
+        return ArrayRef(out, shape=lengths)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
     at = _position(tuple(Var(axis, loc=loc) for axis in axes), lengths, loc)
     tensor = Tensor(axes, lengths, Load(out, (at,), checked=False, loc=loc), python=type_.kind.is_list)

@@ -37,6 +37,8 @@ from appyc.frontend.expressions.callee_facts import Made
 from appyc.frontend.expressions.callee_results import (
     arrays_in,
     built,
+    is_vector,
+    made_in_place,
     new_arrays,
     numbers_in,
     put_elements,
@@ -152,8 +154,14 @@ def _make(
         raise UnsupportedError(f"{called.name} may return its argument, and is inlined", loc)
     numbers = numbers_of(with_lengths(value, new, inner.memory, params, loc))
     outs = [scope.supply.fresh("elements", ArrayType(array.symbol.dtype, 1)) for array in new]
+    in_place = {
+        array.symbol: out for array, out in zip(new, outs, strict=True) if is_vector(array.symbol.array)
+    }
     copies = [
-        stmt for array, out in zip(new, outs, strict=True) for stmt in put_elements(scope, array, out, loc)
+        stmt
+        for array, out in zip(new, outs, strict=True)
+        if array.symbol not in in_place
+        for stmt in put_elements(scope, array, out, loc)
     ]
     made.mixed = frozenset(number for number, value in enumerate(numbers) if value.mixed)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][
@@ -165,7 +173,7 @@ def _make(
         for array, n in zip(arrays, numbers[1:], strict=True)
     )
     first = numbers[0] if numbers else Number(const(0, DType.INT64, loc), python=True)
-    made.function = ir.Function(
+    function = ir.Function(
         made.name,
         (*params, *arrays, *outs),
         (*statements, *stores, *copies),
@@ -173,6 +181,7 @@ def _make(
         tree=0,
         loc=inner.loc(inner.source.ast),
     )
+    made.function = made_in_place(scope, function, in_place)
     written = arrays_written(statements)
     own = {n.array for n in walk(statements) if isinstance(n, ir.Alloc)}
     made.stored = frozenset((written | {array for array, _ in inner.memory.stores}) - own - {*params})

@@ -59,13 +59,16 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     kind = element_type(items)
     if kind is not DType.BOOL and (kind.bits < 32 or kind in (DType.INT32, DType.UINT32)):
         raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, "use np.sum")
+    is_start = isinstance(start, Number) and start.python  # the sum over nothing
+    if kind is DType.UINT64 and is_start:
+        raise UnsupportedError("sum of no uint64 is Python's 0, which is less after a subtraction than uint64 has",
+                               loc, "use np.sum")  # fmt: skip
     total = reduce_array(scope, "sum", items, loc)
     described = items.tensor if isinstance(items, Masked) else items
     if is_listed(described):
         total = Number(expressions.number(total, loc).expr, python=True)
         return binary("+", expressions.number(start, loc, "start"), total, loc)
     out = elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
-    is_start = isinstance(start, Number) and start.python  # the sum over nothing
     return replace(out, mixed=True) if is_start and isinstance(out, Number) else out
 
 
