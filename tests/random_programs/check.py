@@ -227,7 +227,8 @@ def _other_fault(program: Program, expected: Outcome, found: Outcome) -> str:
         return ""
     if isinstance(found.error, faults):
         return "another fault" if type(found.error) is not type(expected.error) else ""
-    if program.joined and re.match("float .*(division|modulo)", str(expected.error)) and found.error is None:
+    goes_on = found.error is None or "NaN" in str(found.error)
+    if program.joined and re.match("float .*(division|modulo)", str(expected.error)) and goes_on:
         return "a float of Python's or NumPy's"  # of its joined type, NumPy's
     if isinstance(expected.error, ZeroDivisionError) and found.error is None and _has_no_elements(expected):
         return "division in a statement without elements"
