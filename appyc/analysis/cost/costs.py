@@ -22,7 +22,7 @@ from typing import cast
 from appyc.analysis.accesses.footprint import footprint
 from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_between
 from appyc.analysis.algebra.strides import Pace, Strides
-from appyc.analysis.cost.lane_forecast import lanes_of
+from appyc.analysis.cost.lane_forecast import LaneForecast
 from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
@@ -161,6 +161,7 @@ class _Counter:
         self._inside = changed_in(loop)
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
+        self._forecast = LaneForecast(self.strides)
         self._lanes: dict[ir.Symbol, ir.For | None] = {}
         """The loop that becomes lanes around the statements of a loop, by the latter's variable."""
         self._enter(loop)
@@ -178,7 +179,7 @@ class _Counter:
         """around: the loops that the statements are in, from the one asked about inwards."""
         inner = around[-1].var
         if inner not in self._lanes:
-            self._lanes[inner] = lanes_of(around, self.strides)
+            self._lanes[inner] = self._forecast.lanes_of(around)
         lanes = self._lanes[inner]
         counts = Counts(vector=number(0.25)) if lanes is not None else Counts(scalar=number(1))
         for stmt in body:

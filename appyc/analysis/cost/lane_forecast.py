@@ -15,18 +15,32 @@ MAX_STATEMENTS = 12
 """The most statements in lanes around other loops: more of them need more registers than there are."""
 
 
-def lanes_of(around: tuple[ir.For, ...], strides: Strides) -> ir.For | None:
-    """The loop, of those around an innermost statement, that becomes lanes; None where none does."""
-    best: tuple[int, ir.For] | None = None
-    for loop in reversed(around):  # inner ones first: they win where they are as good
-        if loop.mode is ir.LoopMode.SEQUENTIAL or not _is_straight(loop):
-            continue
-        far = _far_accesses(loop, strides)
-        if loop is not around[-1] and (far or not _may_be_around(loop)):
-            continue
-        if best is None or far < best[0]:
-            best = (far, loop)
-    return None if best is None else best[1]
+class LaneForecast:
+    """The forecast for the loops of one nest, each of which is looked at once."""
+
+    def __init__(self, strides: Strides) -> None:
+        self.strides = strides
+        self._judged: dict[ir.Symbol, tuple[int | None, bool]] = {}
+
+    def lanes_of(self, around: tuple[ir.For, ...]) -> ir.For | None:
+        """The loop, of those around an innermost statement, that becomes lanes; None where none does."""
+        best: tuple[int, ir.For] | None = None
+        for loop in reversed(around):  # inner ones first: they win where they are as good
+            far, may_be_around = self._judge(loop)
+            if far is None or (loop is not around[-1] and not may_be_around):
+                continue
+            if best is None or far < best[0]:
+                best = (far, loop)
+        return None if best is None else best[1]
+
+    def _judge(self, loop: ir.For) -> tuple[int | None, bool]:
+        """How many accesses of a loop have no small stride, None where it cannot become lanes; whether it can around
+        others."""
+        if loop.var not in self._judged:
+            is_possible = loop.mode is not ir.LoopMode.SEQUENTIAL and _is_straight(loop)
+            far = _far_accesses(loop, self.strides) if is_possible else None
+            self._judged[loop.var] = far, far == 0 and _may_be_around(loop)
+        return self._judged[loop.var]
 
 
 def _is_straight(loop: ir.For) -> bool:

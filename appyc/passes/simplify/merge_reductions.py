@@ -23,6 +23,7 @@ pragmas.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
@@ -38,7 +39,7 @@ def merge_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     return fn if body == fn.body else replace(fn, body=body)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reduction:
     """A scalar's start, and the loop that reduces into it."""
 
@@ -56,11 +57,11 @@ class _Reduction:
         names = {theirs.var: ours.var for theirs, ours in pairs} | {other.total: self.total}
         return self.loop == rename(other.loop, names)
 
-    def survives(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement changes neither the total nor what it was computed from."""
-        scalars = scalars_read((self.start, self.loop)) | {self.total}
+    @cached_property
+    def depends_on(self) -> set[ir.Symbol]:
+        """The total, and what it is computed from."""
         arrays = {n.array for n in walk(self.loop) if isinstance(n, ir.Load | ir.Extent)}
-        return not (scalars | arrays) & (changed_in(stmt) | arrays_written(stmt))
+        return scalars_read((self.start, self.loop)) | {self.total} | arrays
 
 
 def _merged(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
@@ -73,7 +74,8 @@ def _merged(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
             out[-1] = stmt = ir.Assign(found.total, ir.Var(same.total, loc=stmt.loc), loc=stmt.loc)
         else:
             out.append(map_blocks(stmt, _merged))
-        known = [one for one in known if one.survives(stmt)]
+        changed = changed_in(stmt) | arrays_written(stmt) if known else set()
+        known = [one for one in known if not one.depends_on & changed]
         if found is not None and same is None:
             known.append(found)
     return tuple(out)
