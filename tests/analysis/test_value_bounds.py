@@ -10,7 +10,9 @@ from hypothesis import given, settings
 
 from appyc.analysis.algebra.value_bounds import Facts, ValueBounds
 from appyc.distributed.kernels import function_of
-from appyc.ir.nodes import Assign
+from appyc.errors import GENERATED
+from appyc.ir.nodes import Assign, Binary, Compare, Const, Expr, Select, Symbol, Var
+from appyc.ir.types import DType, ScalarType
 from appyc.ir.visit import walk
 from tests.counting import calls_of
 from tests.lowering import lowered
@@ -93,3 +95,19 @@ def test_scalars_are_looked_at_again_only_where_what_they_are_made_of_has_change
         return calls_of(lambda: ValueBounds(fn))
 
     assert work(40) < 2.5 * work(20)
+
+
+def test_nested_conditional_expressions_take_time_in_proportion():
+    """Each is a condition's operand and a branch of the next one, as where indices that wrap are indices again: an
+    expression has twice the nodes of the one inside."""
+
+    def work(many: int) -> int:
+        expr: Expr = Var(Symbol("x", 0, ScalarType(DType.INT64)), loc=GENERATED)
+        zero, one = (Const(k, DType.INT64, loc=GENERATED) for k in (0, 1))
+        for _ in range(many):
+            below = Compare("<", expr, zero, loc=GENERATED)
+            expr = Select(below, Binary("+", expr, one, loc=GENERATED), one, loc=GENERATED)
+        bounds = ValueBounds(lowered(lambda a: a, np.zeros(3)))
+        return calls_of(lambda: bounds.of(expr, Facts()))
+
+    assert work(9) < 6 * work(7)

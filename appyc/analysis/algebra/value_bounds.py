@@ -34,6 +34,10 @@ Source: TypeAlias = ir.For | ir.Assign | ir.Update
 ANY: Bounds = (-math.inf, math.inf)
 NEVER_NEGATIVE: Bounds = (0, math.inf)
 
+MOST_NESTED = 3
+"""The levels of conditional expressions, one in another's operands, within which conditions are looked at: each level
+asks several times for the bounds of what its condition compares."""
+
 EXACT_ROUNDS = 2
 """The number of rounds in which an assignment may extend the bounds of a scalar; after them the growing end
 is infinite."""
@@ -59,12 +63,14 @@ DRAWN: Mapping[str, Bounds] = dict.fromkeys(("random_standard_uniform", "python_
 class Facts:
     """Facts that hold at one point of the program. bounds: of expressions. nonzero: expressions that are not
     0. evaluated: expressions that have been evaluated without raising. indices: index expressions with the
-    array and the axis for which they are in range, counted from the end where they are negative."""
+    array and the axis for which they are in range, counted from the end where they are negative. nested: the conditional
+    expressions that the point is in."""
 
     bounds: Mapping[ir.Expr, Bounds] = field(default_factory=dict)
     nonzero: frozenset[ir.Expr] = frozenset()
     evaluated: frozenset[ir.Expr] = frozenset()
     indices: frozenset[tuple[ir.Symbol, int, ir.Expr]] = frozenset()
+    nested: int = 0
 
     def kept_in(self, body: ir.Node | Iterable[ir.Node]) -> Facts:
         """The facts that hold throughout a piece of code, because it changes nothing that they depend on."""
@@ -183,7 +189,7 @@ class ValueBounds:
             low, high = float(low), float(high)
         else:
             low, high = ANY
-        fact = facts.bounds.get(expr, ANY)
+        fact = facts.bounds.get(expr, ANY) if facts.bounds else ANY  # the hash of an expression takes time
         return max(low, fact[0]), min(high, fact[1])
 
     def is_finite(self, expr: ir.Expr, facts: Facts) -> bool:
@@ -227,20 +233,28 @@ class ValueBounds:
             case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
                 return self.under(rhs, holds, self.under(lhs, holds, facts))
             case ir.Compare(op=op, lhs=lhs, rhs=rhs):
-                return self._compared(
-                    rhs, ir.MIRRORED[op], lhs, holds, self._compared(lhs, op, rhs, holds, facts)
-                )
+                one, other = self.of(lhs, facts), self.of(rhs, facts)
+                behind = self._compared((lhs, one), op, (rhs, other), holds, facts)
+                return self._compared((rhs, other), ir.MIRRORED[op], (lhs, one), holds, behind)
             case _:
                 return facts
 
-    def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, holds: bool, facts: Facts) -> Facts:
-        """The facts with what follows for `expr` where `expr op other` holds (`holds`) or fails."""
+    def _inside(self, cond: ir.Expr, holds: bool, facts: Facts) -> Facts:
+        """As `under`, for what a conditional expression evaluates."""
+        if facts.nested >= MOST_NESTED:
+            return facts
+        return self.under(cond, holds, replace(facts, nested=facts.nested + 1))
+
+    def _compared(
+        self, of: tuple[ir.Expr, Bounds], op: str, to: tuple[ir.Expr, Bounds], holds: bool, facts: Facts
+    ) -> Facts:
+        """The facts with what follows for one expression where `one op other` holds (`holds`) or fails."""
+        (expr, (low, high)), (other, (least, greatest)) = of, to
         if isinstance(expr, ir.Const):
             return facts
         if holds == (op == "!=") and other.dtype.is_float and not self.is_finite(other, facts):
             return facts  # compared with a NaN, the expression may be any number; a NaN itself is within all bounds
         op = op if holds else ir.NEGATED[op]
-        (low, high), (least, greatest) = self.of(expr, facts), self.of(other, facts)
         match op:
             case "<" | "<=":
                 high = min(high, greatest)
@@ -278,7 +292,7 @@ class ValueBounds:
                 return (never, 1) if op == "!=" else (0, ever)
             case ir.Logical(op=op, lhs=lhs, rhs=rhs):
                 one = self.of(lhs, facts)
-                other = self.of(rhs, self.under(lhs, op == "and", facts))
+                other = self.of(rhs, self._inside(lhs, op == "and", facts))
                 chosen = min if op == "and" else max
                 return chosen(one[0], other[0]), chosen(one[1], other[1])
             case ir.Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
@@ -293,8 +307,8 @@ class ValueBounds:
             case ir.Binary(op=op, lhs=lhs, rhs=rhs):
                 return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts), facts)
             case ir.Select(cond=cond, then=then, orelse=orelse):
-                one = self.of(then, self.under(cond, True, facts))
-                other = self.of(orelse, self.under(cond, False, facts))
+                one = self.of(then, self._inside(cond, True, facts))
+                other = self.of(orelse, self._inside(cond, False, facts))
                 return min(one[0], other[0]), max(one[1], other[1])
             case ir.Intrinsic(name="abs", args=(arg,)):
                 low, high = self.of(arg, facts)

@@ -25,10 +25,13 @@ _LISTS = Kind("lists")
 
 def lists_of_lists(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
     """The names of such lists of lists."""
+    may_be = bindings(tree, _kind_of)
+    if not may_be:
+        return {}
     written = bindings(tree, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
     grown = _grown(tree, arrays_by_text(tree, value_of)) | written.keys()
     grown -= table_names(tree) | shared_tables(tree)
-    return {name: kind for name, kind in bindings(tree, _kind_of).items() if name in grown}
+    return {name: kind for name, kind in may_be.items() if name in grown}
 
 
 def _kind_of(value: ast.expr) -> Kind | None:

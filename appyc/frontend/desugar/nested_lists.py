@@ -67,7 +67,8 @@ _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
     kinds = lists_of_lists(source.ast, value_of)
-    kinds |= {name: Kind("row", rows_of=owner) for name, owner in rows_of(source.ast, kinds).items()}
+    rows = rows_of(source.ast, kinds) if kinds else {}
+    kinds |= {name: Kind("row", rows_of=owner) for name, owner in rows.items()}
     return replaced(source, kinds, _NestedLists, value_of)
 
 

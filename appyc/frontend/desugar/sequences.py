@@ -224,7 +224,10 @@ class _ByteArrays(Containers):
 
 def without_list_methods(source: Source, value_of: ValueOf) -> Source:
     """The function, with these methods of its own lists replaced."""
-    rules = _Methods(source.ast, new_lists(source.ast), value_of)
+    lists = new_lists(source.ast)
+    if not lists:
+        return source
+    rules = _Methods(source.ast, lists, value_of)
     return rewritten(source, lambda _: rules, rules.rule_for)
 
 

@@ -87,10 +87,13 @@ class _Unswitching(ast.NodeTransformer):
         """The test of an `if` of a parallel loop that assigns a name which the loop reads and assigns nowhere else."""
         if not isinstance(loop, ast.For) or not self._is_parallel(loop):
             return None
+        branches = [node for node in walk(loop) if isinstance(node, ast.If) and _is_plain(node.test)]
+        if not branches:
+            return None
         changed = _changed(loop) | self.unsure
         assigned, read = _named(loop, to=ast.Store), _named(loop, to=ast.Load)
-        for node in walk(loop):
-            if isinstance(node, ast.If) and _is_plain(node.test) and not names_in(node.test) & changed:
+        for node in branches:
+            if not names_in(node.test) & changed:
                 here, read_here = _named(node, to=ast.Store), _named(node, to=ast.Load)
                 if any(here[name] == assigned[name] and read[name] > read_here[name] for name in here):
                     return node.test

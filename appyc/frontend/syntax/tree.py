@@ -8,16 +8,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
 
 _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 """The fields with lists of statements, or of parts that have such, last first."""
 
 
+_TEXTS = frozenset({"ctx", "id", "attr", "arg", "kind", "type_comment"})
+"""The fields that never have trees, or but the mark of a load or store."""
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _TEXTS)
+
+
 def walk(*roots: ast.AST) -> list[ast.AST]:
-    """The nodes of the trees in the order of `ast.walk`, found in half of its time."""
+    """The nodes of the trees in the order of `ast.walk`, but for `ast.Load` and its like, in half of its time."""
     found = [*roots]
     for node in found:
-        for name in node._fields:
+        kind: Any = type(node)
+        for name in _fields(kind):
             value = getattr(node, name, None)
             if isinstance(value, ast.AST):
                 found.append(value)
