@@ -11,7 +11,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Load, While
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.hoist_loads import hoist_loads
+from appyc.passes.simplify.hoist_invariants import hoist_loads
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 

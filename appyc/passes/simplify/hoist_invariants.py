@@ -12,21 +12,31 @@ have no form of (gcc 12), and then makes no lanes. So it is with the row that a 
                                                                 o[i, j] = a[row, j]
 
 Requires: modes are chosen. Does not handle: calls in loops with inner loops; elements that are read under conditions.
+
+`hoist_loads` moves the loads of loops that become lanes, where only the active lanes would execute them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.invariance import changed_in
+from appyc.ir.invariance import changed_in, evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_leave, may_raise
-from appyc.ir.visit import arrays_written, loops_of, map_loops, map_operands, walk
-from appyc.passes.node_builders import if_it_runs, with_private
+from appyc.ir.visit import (
+    arrays_written,
+    loops_of,
+    map_loops,
+    map_operands,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.passes.node_builders import has_iterations, with_private
 from appyc.passes.pass_context import PassContext
 
 
@@ -40,38 +50,76 @@ def hoist_invariants(fn: ir.Function, ctx: PassContext) -> ir.Function:
         if loop.mode is ir.LoopMode.SEQUENTIAL or len(loops_of(loop)) > 1:
             return loop
         changing = {loop.var, *changed_in(loop.body), *arrays_written(loop.body)}
-        values: dict[ir.Expr, ir.Symbol] = {}
 
-        def expression(e: ir.Expr, is_certain: bool) -> ir.Expr:
+        def name_of(e: ir.Expr, is_certain: bool) -> str | None:
             nodes = list(walk(e))
-            if (
+            is_wanted = (
                 any(_stays(n) for n in nodes)
                 and not changing & {s for n in nodes if (s := _read(n)) is not None}
                 and not may_raise(nodes)
                 and (is_certain or not any(isinstance(n, ir.Load) for n in nodes))
-            ):
-                if e not in values:
-                    values[e] = names.fresh("ahead", e.dtype)
-                return ir.Var(values[e], loc=e.loc)
-            is_lazy = isinstance(e, ir.Select | ir.Logical)
-            return map_operands(e, lambda operand: expression(operand, is_certain and not is_lazy))
+            )
+            return "ahead" if is_wanted else None
 
-        def block(body: tuple[ir.Stmt, ...], is_certain: bool) -> tuple[ir.Stmt, ...]:
-            out = list[ir.Stmt]()
-            for stmt in body:
-                new = map_blocks(stmt, lambda inner: block(inner, False))
-                out.append(map_operands(new, partial(expression, is_certain=is_certain)))
-                is_certain &= not may_leave(stmt)
-            return tuple(out)
-
-        new = replace(loop, body=block(loop.body, True))
-        if not values:
-            return loop
-        made.update(values.values())
-        ahead = tuple(ir.Assign(symbol, e, loc=e.loc) for e, symbol in values.items())
-        return if_it_runs(loop, ahead), new
+        *ahead, new = _hoisted(loop, name_of, names)
+        made.update(scalars_written(ahead))
+        return (*ahead, new)
 
     return map_loops(fn, rule)
+
+
+def hoist_loads(body: tuple[ir.Stmt, ...], written: set[ir.Symbol], names: NameSupply) -> tuple[ir.Stmt, ...]:
+    """The statements, with loads of arrays that are not in `written` before the loops in them, if the first iteration
+    executes them in any case."""
+    out: list[ir.Stmt] = []
+    for stmt in body:
+        inner = map_blocks(stmt, lambda block: hoist_loads(block, written, names))
+        if isinstance(inner, ir.For | ir.While):
+            changing = changed_in(inner)
+
+            def name_of(e: ir.Expr, is_certain: bool, changing: set[ir.Symbol] = changing) -> str | None:
+                if not isinstance(e, ir.Load) or e.mask is not None or e.array in written:
+                    return None
+                is_wanted = is_certain and bool(e.index) and not scalars_read(e) & changing
+                return f"{e.array.name}_ahead" if is_wanted else None
+
+            out += _hoisted(inner, name_of, names)
+        else:
+            out.append(inner)
+    return tuple(out)
+
+
+def _hoisted(
+    loop: ir.For | ir.While, name_of: Callable[[ir.Expr, bool], str | None], names: NameSupply
+) -> list[ir.Stmt]:
+    """A loop behind the assignments of expressions to scalars. name_of: the name for the scalar of an expression, which
+    the first iteration evaluates in any case or not; None for one that stays."""
+    certain = {id(n) for n in evaluated_always(loop)}
+    for stmt in loop.body:
+        certain.update(id(n) for n in evaluated_always(stmt))
+        if may_leave(stmt):
+            break
+    values: dict[ir.Expr, ir.Symbol] = {}
+
+    def expression(e: ir.Expr) -> ir.Expr:
+        known = values.get(e) if values else None
+        if known is None and (name := name_of(e, id(e) in certain)) is not None:
+            known = values[e] = names.fresh(name, e.dtype)
+        return map_operands(e, expression) if known is None else ir.Var(known, loc=e.loc)
+
+    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        return tuple(map_operands(map_blocks(stmt, block), expression) for stmt in body)
+
+    if isinstance(loop, ir.While):
+        loop = replace(loop, cond=expression(loop.cond))
+    asked = len(values)
+    new = replace(loop, body=block(loop.body))
+    ahead = [ir.Assign(symbol, e, loc=e.loc) for e, symbol in values.items()]
+    out: list[ir.Stmt] = [*ahead[:asked]]
+    if ahead[asked:]:
+        runs = loop.cond if isinstance(loop, ir.While) else has_iterations(loop)
+        out.append(ir.If(runs, tuple(ahead[asked:]), loc=loop.loc))
+    return [*out, new if values else loop]
 
 
 def _stays(node: ir.Node) -> bool:

@@ -47,9 +47,9 @@ from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.split_complex import split_block
 from appyc.passes.node_builders import scaled, start_of_sum
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.hoist_invariants import hoist_loads
 from appyc.passes.simplify.lower_jumps import without_jumps
 from appyc.passes.simplify.normalise_loops import shifted_range
-from appyc.passes.storage.hoist_loads import hoist_loads
 from appyc.passes.vectorise.divergence import divergence
 from appyc.passes.vectorise.expand_lanes import expand_lanes
 
