@@ -1,4 +1,4 @@
-"""Methods that look at all items, for lists of a program's own (`frontend/desugar/list_rules.py`); sums of lists."""
+"""Methods of lists that look at all items, or move them; sums of lists."""
 
 # mypy: ignore-errors
 
@@ -58,11 +58,27 @@ def smallest(items):
 def joined(a, b):
     """A new list of the items of two lists: `a + b`."""
     items = []
-    for item in a:
-        items.append(item)
-    for item in b:
-        items.append(item)
+    items.extend(a)
+    items.extend(b)
     return items
+
+
+@list_loop
+def move_last_to(items, at):
+    """Moves the last item to an index, as `insert` takes it, and those behind it by one."""
+    last = len(items) - 1
+    item = items[last]
+    to = max(0, min(at + last if at < 0 else at, last))
+    for k in range(last, to, -1):
+        items[k] = items[k - 1]
+    items[to] = item
+
+
+@list_loop
+def close_gap(items, at):
+    """Moves the items behind an index by one; the last item is there twice."""
+    for k in range(at, len(items) - 1):
+        items[k] = items[k + 1]
 
 
 def greater(item, other):

@@ -50,18 +50,19 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
+from functools import partial
 from typing import Any, TypeGuard
 
 from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import located, read, template
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.list_names import lists_of_lists
-from appyc.frontend.desugar.rewriting import ValueOf, new_lists, rewritten
+from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import METHODS, PUSHES, parameter_names
-from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
+from appyc.frontend.syntax.containers import METHODS, PUSHES
+from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, walk
 
 
 def with_named_lists(source: Source, value_of: ValueOf) -> Source:
@@ -97,50 +98,22 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
 
 def _lists(tree: ast.FunctionDef) -> frozenset[str]:
     """The names that are bound to lists alone."""
-    values: dict[str, list[ast.expr]] = {}
-    known: set[ast.AST] = set()
-    for node in walk(tree):
-        if isinstance(node, ast.Assign):
-            for target, value in one_by_one(node):
-                if isinstance(target, ast.Name):
-                    values.setdefault(target.id, []).append(value)
-                    known.add(target)
-        elif isinstance(node, ast.AugAssign):
-            known.add(node.target)
-    names = (n for n in walk(tree) if isinstance(n, ast.Name) and n not in known)
-    others = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
-    for name, given in _given_to_nested(tree):
-        if given is None:
-            others.add(name)
-        else:
-            values.setdefault(name, []).append(given)
-    found = frozenset(values.keys() - others - parameter_names(tree))
-    while any(not all(_is_list(v, found) for v in values[name]) for name in found):
-        found = frozenset(name for name in found if all(_is_list(v, found) for v in values[name]))
+    nodes = walk(tree)
+    plain = [n.targets if isinstance(n, ast.Assign) else [n.target]
+             for n in nodes if isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign)]  # fmt: skip
+    targets = {target for each in plain for target in each}
+    names = (n for n in nodes if isinstance(n, ast.Name) and n not in targets)
+    others = {n.id for n in names if not isinstance(n.ctx, ast.Load)}
+    others |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    found, before = frozenset(new_lists(tree)) - others, frozenset[str]()
+    while found != before:
+        before = found
+        found = frozenset(bindings(tree, partial(_kind_of, lists=found))) - others
     return found
 
 
-def _given_to_nested(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
-    """The parameters of nested functions with what calls give them; None where that is not known."""
-    nodes = walk(tree)[1:]
-    inner = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    called = {call.func for call in calls}
-    loaded = [node for node in nodes if isinstance(node, ast.Name) and node not in called]
-    for function in inner:
-        own = [arg.arg for arg in function.args.args]
-        is_only_called = (
-            isinstance(function, ast.FunctionDef)
-            and parameter_names(function) == {*own}
-            and not function.args.defaults
-            and not any(node.id == function.name for node in loaded)
-        )
-        given = [c for c in calls if is_only_called and ast.unparse(c.func) == function.name]  # type: ignore[union-attr]
-        fits = all(len(c.args) == len(own) and not c.keywords for c in given)
-        for at, name in enumerate(own if fits and given else ()):
-            yield from ((name, call.args[at]) for call in given)
-        if not (fits and given):
-            yield from ((name, None) for name in parameter_names(function))
+def _kind_of(value: ast.expr, lists: Set[str]) -> Kind | None:
+    return Kind("list") if _is_list(value, lists) else None
 
 
 def _is_list(value: ast.expr, lists: Set[str]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import bisect
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -22,16 +22,15 @@ from appyc.frontend.desugar.building import constant, located, read
 from appyc.frontend.expressions import expressions, list_storage
 from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import inlined
-from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort, sort_in_place
+from appyc.frontend.expressions.lists import bind_list, described, is_list, put, sort, sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
 from appyc.frontend.types.value_parts import item_at
-from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Opaque, Value, is_listed
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value, is_listed
 from appyc.ir.names import container_of, unused
-from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load, Select, Store, Var
-from appyc.ir.types import DType
+from appyc.ir.nodes import Assign, Binary, Compare, Extent, If, Store, Var
 from appyc.library import heaps
-from appyc.library.list_lookups import count, index, overwrite, replace, turn
+from appyc.library.list_lookups import close_gap, count, index, move_last_to, overwrite, replace, turn
 from appyc.library.searching import move_last
 
 
@@ -59,40 +58,17 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
     expressions.as_index(at, loc)
     index = pinned(scope, "at", tested_position(scope, at, count, loc, "pop index out of range"))
     item = list_storage.item_in_variables(scope, slots, index, loc)
+    inlined(scope, close_gap, {"items": slots, "at": Number(index, python=True)}, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
-    _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)
     return item
-
-
-def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, *, up: bool) -> None:
-    """Shifts items by one position: those in [lo, hi) up, or else those in (lo, hi] down."""
-    one = integer(1, loc)
-    for column in slots.columns:
-        var = scope.supply.fresh("k", DType.INT64)
-        here = Var(var, loc=loc)
-        further = Binary("+", here, one, loc=loc)
-        to, source = (further, here) if up else (here, further)
-        move = Store(column, (to,), Load(column, (source,), checked=False, loc=loc), checked=False, loc=loc)
-        first, last, step = (
-            (Binary("-", hi, one, loc=loc), Binary("-", lo, one, loc=loc), -1) if up else (lo, hi, 1)
-        )
-        scope.emit(For(var, first, last, step, (move,), implied=True, loc=loc))
 
 
 def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     """Inserts an item into a list: `name.insert(at, item)`."""
+    index = Number(scope.temp("at", expressions.as_index(at, loc)), python=True)
+    append(scope, name, settled(scope, item), loc)
     slots = list_storage.list_named(scope, name, loc)
-    count = scope.temp("count", Var(slots.count, loc=loc))
-    index = expressions.as_index(at, loc)
-    from_end = Binary("+", index, count, loc=loc)
-    index = Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
-    inside = Binary("min", Binary("max", index, integer(0, loc), loc=loc), count, loc=loc)
-    kept_index = scope.temp("at", inside)
-    kept = settled(scope, item)
-    append(scope, name, kept, loc)  # grows the list
-    _moved_by_one(scope, slots, kept_index, count, loc, up=True)
-    for column, number in zip(slots.columns, list_storage.row_of(scope, slots, kept, loc), strict=True):
-        scope.emit(Store(column, (kept_index,), number, checked=False, loc=loc))
+    inlined(scope, move_last_to, {"items": slots, "at": index}, loc)
 
 
 def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
@@ -112,11 +88,18 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     """Extends a list: `name.extend(items)`."""
     refuse_out_of_order(scope, name, loc)
     if isinstance(given, ast.List | ast.Tuple):
-        values = [settled(scope, expressions.pack_masked(scope, v, loc))
-                  for v in expressions.lower_operands(scope, given.elts)]  # fmt: skip
-        for value in values:
-            append(scope, name, value, loc)
+        values: Iterable[Value] = [settled(scope, expressions.pack_masked(scope, v, loc))
+                                   for v in expressions.lower_operands(scope, given.elts)]  # fmt: skip
+    elif isinstance(given, ast.Name) and isinstance(written := scope.read(given.id, loc), TupleValue):
+        values = written.items
+    else:
+        _extend_by_list(scope, name, given, loc)
         return
+    for value in values:
+        append(scope, name, value, loc)
+
+
+def _extend_by_list(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     whole = _as_list(scope, given, loc)
     if isinstance(given, ast.BinOp) and is_new_list(given):
         more = _named(scope, name, given, loc)
@@ -169,12 +152,6 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
     scope.lower(located(ast.Call(text, [more, read(name), *bounds], []), given))
 
 
-def reverse(scope: Scope, name: str, loc: Loc) -> None:
-    """Reverses a list in place: `name.reverse()`."""
-    slots = list_storage.list_named(scope, name, loc)
-    put(scope, slots, integer(0, loc), copied(scope, slots, loc), loc, backwards=True)
-
-
 def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     """Raises UnsupportedError in a loop that a pragma or `prange` makes parallel or vectorised."""
     if any(frame.asked for frame in scope.loops):
@@ -196,7 +173,7 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
             at, item = expressions.lower_operands(scope, args)
             insert(scope, name, expressions.number(at, loc), expressions.pack_masked(scope, item, loc), loc)
         case "reverse":
-            reverse(scope, name, loc)
+            inlined(scope, turn, {"items": list_storage.list_named(scope, name, loc)}, loc)
         case "sort":
             sort(scope, name, loc)
         case "clear":

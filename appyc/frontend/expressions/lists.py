@@ -189,15 +189,7 @@ def copied(scope: Scope, slots: vals.ListSlots, loc: Loc) -> vals.ListSlots:
     return list_storage.list_part(scope, slots, ast.Slice(), loc)
 
 
-def put(
-    scope: Scope,
-    slots: vals.ListSlots,
-    first: Expr,
-    items: vals.ListSlots,
-    loc: Loc,
-    *,
-    backwards: bool = False,
-) -> None:
+def put(scope: Scope, slots: vals.ListSlots, first: Expr, items: vals.ListSlots, loc: Loc) -> None:
     """Stores the items of another list from a position on."""
     count = Var(items.count, loc=loc)
     if len(slots.columns) > len(items.columns):  # each item gets flags
@@ -212,8 +204,7 @@ def put(
     # In a round of lowering before the list has flags, it takes the numbers alone.
     for column, source in zip(slots.columns, items.columns, strict=False):
         here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
-        index = Binary("-", count, _sum(here, integer(1, loc), loc), loc=loc) if backwards else here
-        element = cast(Load(source, (index,), checked=False, loc=loc), column.dtype)
+        element = cast(Load(source, (here,), checked=False, loc=loc), column.dtype)
         at = (_sum(first, here, loc),)
         scope.emit(ForAll((here.symbol,), (count,), column, at, element, loc=loc))
 

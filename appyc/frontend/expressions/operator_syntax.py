@@ -152,6 +152,8 @@ def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:
     """`a op b` where at least one operand is an array."""
     tensors.refuse_lists([a, b], loc)
+    if isinstance(a, ListSlots) or isinstance(b, ListSlots):
+        raise UnsupportedError("this operation on a list is not compiled", loc, "np.array(x) is an array")
     if symbol == "@":
         return matmul(scope, {"a": a, "b": b}, loc)
 
