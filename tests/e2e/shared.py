@@ -1,6 +1,7 @@
 """Work that the targets of one program share: lowering, passes that do not depend on the target, and gcc's output.
 
-Only `parallel_scan` and the passes after it depend on the constants that `tests.e2e.harness.settings` replaces.
+Only `parallel_scan` and the passes after it depend on the constants that `tests.e2e.harness.settings` replaces. Of the
+passes before `fuse_loops` only `expect_in_loops` depends on the device.
 Compiled code is found by its text and the compiler's flags, also by other processes and later runs.
 """
 
@@ -26,8 +27,10 @@ from appyc.frontend.source import Source
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.options import Options
+from appyc.passes.checks.expect_in_loops import expect_in_loops
+from appyc.passes.fuse.fuse_loops import fuse_loops
 from appyc.passes.parallelise.parallel_scan import parallel_scan
-from appyc.passes.pass_context import PassContext
+from appyc.passes.pass_context import Facts, PassContext
 from appyc.runtime import toolchain
 
 T = TypeVar("T")
@@ -35,10 +38,18 @@ T = TypeVar("T")
 BUILT = Path(__file__).parents[2] / "build" / "tests"
 """Where compiled code is kept between runs."""
 
-COMMON = pipeline.ANALYSE[: pipeline.ANALYSE.index(parallel_scan)]
-"""The passes with one result on all processors, and one on all GPUs."""
+_EXPECTED, _FUSION, _SCANS = map(pipeline.ANALYSE.index, (expect_in_loops, fuse_loops, parallel_scan))
+"""Where the passes begin that depend on the device: one, then most from here on; and those that depend on more."""
 
 _KEPT = 4
+
+
+class _AnyDevice(Options):
+    """The options of passes that do not ask for the device."""
+
+    @property
+    def on_gpu(self) -> bool:
+        raise AssertionError("this pass depends on the device")
 
 
 class SharedAnalyses:
@@ -46,6 +57,7 @@ class SharedAnalyses:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Analysed] = OrderedDict()
+        self._last: dict[tuple[pipeline.Pass, ...], tuple[tuple[Function, PassContext], Analysed]] = {}
 
     def simplified(self, fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
         """As `appyc.compiler.analyse.simplified`."""
@@ -58,12 +70,26 @@ class SharedAnalyses:
     def analyse(self, fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
         """As `appyc.compiler.analyse.analyse`."""
 
-        def run(analysed: Analysed, passes: tuple[pipeline.Pass, ...]) -> Analysed:
-            return replace(analysed, function=pipeline.run(analysed.function, passes, analysed.context))
-
         simple = self.simplified(fn, source, wanted, options)
-        common = self._once(lambda: run(simple, COMMON), "analysed", fn, wanted, options)
-        return run(common, pipeline.ANALYSE[len(COMMON) :])
+
+        def common() -> Analysed:
+            begun = self._on_any_device(simple, pipeline.ANALYSE[:_EXPECTED])
+            expected = _run(begun, pipeline.ANALYSE[_EXPECTED : _EXPECTED + 1])
+            checked = self._on_any_device(expected, pipeline.ANALYSE[_EXPECTED + 1 : _FUSION])
+            return _run(checked, pipeline.ANALYSE[_FUSION:_SCANS])
+
+        return _run(self._once(common, "analysed", fn, wanted, options), pipeline.ANALYSE[_SCANS:])
+
+    def _on_any_device(self, analysed: Analysed, passes: tuple[pipeline.Pass, ...]) -> Analysed:
+        """After these passes. For another device they have often begun with the same function, and made the same."""
+        own = analysed.context.options
+        options = _AnyDevice(**{**{f.name: getattr(own, f.name) for f in fields(own)}, "target": "auto"})
+        before = analysed.function, _copied(analysed.context, options)
+        known, after = self._last.get(passes, (None, None))
+        if after is None or known != before:
+            after = _run(replace(analysed, context=_copied(analysed.context, options)), passes)
+            self._last[passes] = before, after
+        return replace(analysed, function=after.function, context=_copied(after.context, own))
 
     def _once(
         self, make: Callable[[], Analysed], what: str, fn: FunctionType, wanted: Request, options: Options
@@ -79,6 +105,10 @@ class SharedAnalyses:
                 self._kept.popitem(last=False)
         found = self._kept[key]
         return replace(found, context=_copied(found.context, options))
+
+
+def _run(analysed: Analysed, passes: tuple[pipeline.Pass, ...]) -> Analysed:
+    return replace(analysed, function=pipeline.run(analysed.function, passes, analysed.context))
 
 
 _RUN = pipeline.run
@@ -99,7 +129,7 @@ def verified_once() -> contextlib.AbstractContextManager[object]:
 def _copied(context: PassContext, options: Options) -> PassContext:
     """The context with findings of its own, so that passes for one target tell another nothing."""
     own = {f.name: copy.copy(getattr(context, f.name)) for f in fields(context)}
-    return PassContext(**{**own, "options": options})
+    return PassContext(**{**own, "options": options, "facts": Facts()})
 
 
 @contextmanager
