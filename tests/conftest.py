@@ -12,9 +12,13 @@ import pytest
 
 from appyc.c_gen.c_file import CModule
 from appyc.options import Options
-from tests.e2e.shared import LESS_OPTIMISED
+from tests.e2e.shared import LESS_OPTIMISED, NOT_OPTIMISED
 
-GOLDEN = Path(__file__).parent / "golden"
+TESTS = Path(__file__).parent
+GOLDEN = TESTS / "golden"
+
+OPTIMISED = frozenset({"benchmarks", "c_gen", "dependences", "fuzz", "passes", "random_programs", "runtime"})
+"""The folders of tests about C code as gcc optimises it, with lanes. Those of programs choose for themselves."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither read nor fill the user's cache, and none measures the machine, or runs in
-    Python what is still being compiled, but those about that. gcc optimises less."""
+    Python what is still being compiled, but those about that."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPYC_MACHINE", "default")
         patch.setenv(
@@ -58,7 +62,15 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         patch.setenv("APPYC_PROGRESS", "0")
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # processes that tests start share it
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        patch.setattr("appyc.runtime.toolchain._FLAGS", LESS_OPTIMISED)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _less_optimised(request: pytest.FixtureRequest) -> Iterator[None]:
+    """gcc optimises less than for users, or not at all."""
+    is_optimised = request.path.relative_to(TESTS).parts[0] in OPTIMISED
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("appyc.runtime.toolchain._FLAGS", LESS_OPTIMISED if is_optimised else NOT_OPTIMISED)
         yield
 
 

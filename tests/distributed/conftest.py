@@ -7,14 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.shared import NOT_OPTIMISED
-
-
-@pytest.fixture(autouse=True)
-def _not_optimised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """gcc does not optimise: each block of a program is code of its own."""
-    monkeypatch.setattr("appyc.runtime.toolchain._FLAGS", NOT_OPTIMISED)
-
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
