@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.errors import GENERATED
 from appyc.library.linear_systems import MOST_ROWS
+from appyc.runtime.signature import typeof
 from tests.programs import linear_systems
+
+RUNS = {(run.fn, *(typeof(a, "", GENERATED) for a in run.args)): run for run in linear_systems.PROGRAMS.runs}
+"""A call of each program with arguments of each type."""
 
 
 def steps(a, x, sums):
@@ -37,7 +42,7 @@ def test_large_matrices_are_lapacks(options):
         compiled(np.zeros((MOST_ROWS + 1, MOST_ROWS + 1)), np.zeros(MOST_ROWS + 1), np.zeros(2))
 
 
-@pytest.mark.parametrize("run", linear_systems.PROGRAMS.runs, ids=lambda run: run.fn.__name__)
+@pytest.mark.parametrize("run", RUNS.values(), ids=lambda run: run.fn.__name__)
 def test_nothing_is_left_to_the_library_of_small_matrices(run):
     assert not appyc.jit(run.fn).explain(*run.args).python_parts
 
