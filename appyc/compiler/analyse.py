@@ -78,11 +78,17 @@ class Analysed:
 
 
 @deep_recursion()
-def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
-    """IR for a request. Raises CompileError for what cannot be compiled or may not run in parallel."""
+def analyse(
+    fn: FunctionType, source: Source, wanted: Request, options: Options, simple: Analysed | None = None
+) -> Analysed:
+    """IR for a request. Raises CompileError for what cannot be compiled or may not run in parallel.
+
+    simple: what `simplified` gives for it, where that is known.
+    """
     from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
 
-    simple = simplified(fn, source, wanted, options)
+    if simple is None:
+        simple = simplified(fn, source, wanted, options)
     if options.schedule:
         from appyc.compiler.given_schedule import as_given  # noqa: PLC0415  (few functions have one)
 

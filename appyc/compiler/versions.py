@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from appyc.compiler.analyse import CompiledFor, analyse
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse, simplified
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.deep_recursion import deep_recursion
@@ -276,6 +276,13 @@ def _host_version(job: Job) -> Version | None:
     return Version(compiled.captured, run)
 
 
+def _is_hosts(simple: Analysed) -> bool:
+    """Whether no GPU runs the function: it calls others, takes lists or packed arrays, or assigns attributes."""
+    arrays = (symbol.array for symbol in simple.function.params if symbol.is_array)
+    is_packed = any(array.container is Container.PACKED for array in arrays)
+    return bool(simple.function.callees) or simple.outside.is_hosts or is_packed
+
+
 def _gpu_version(job: Job) -> Version | None:
     from appyc.compiler.triton_kernels import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
@@ -287,12 +294,10 @@ def _gpu_version(job: Job) -> Version | None:
     if wanted.has_lists:
         return _host_version(job)
     with Notice(fn, job.source):
-        analysed = analyse(fn, job.source, wanted, job.options)
-        arrays = (symbol.array for symbol in analysed.function.params if symbol.is_array)
-        is_packed = any(array.container is Container.PACKED for array in arrays)
-        is_hosts = analysed.function.callees or analysed.outside.is_hosts or is_packed
-        runner = None if is_hosts else gpu_runner(analysed, wanted.target)
-    if runner is None:
+        simple = simplified(fn, job.source, wanted, job.options)
+        analysed = None if _is_hosts(simple) else analyse(fn, job.source, wanted, job.options, simple)
+        runner = None if analysed is None else gpu_runner(analysed, wanted.target)
+    if analysed is None or runner is None:
         return _host_version(job)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)

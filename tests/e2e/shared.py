@@ -67,13 +67,19 @@ class SharedAnalyses:
 
         return self._once(make, "simplified", fn, wanted, options)
 
-    def analyse(self, fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
+    def analyse(
+        self,
+        fn: FunctionType,
+        source: Source,
+        wanted: Request,
+        options: Options,
+        simple: Analysed | None = None,
+    ) -> Analysed:
         """As `appyc.compiler.analyse.analyse`."""
-
-        simple = self.simplified(fn, source, wanted, options)
+        before = simple or self.simplified(fn, source, wanted, options)
 
         def common() -> Analysed:
-            begun = self._on_any_device(simple, pipeline.ANALYSE[:_EXPECTED])
+            begun = self._on_any_device(before, pipeline.ANALYSE[:_EXPECTED])
             expected = _run(begun, pipeline.ANALYSE[_EXPECTED : _EXPECTED + 1])
             checked = self._on_any_device(expected, pipeline.ANALYSE[_EXPECTED + 1 : _FUSION])
             return _run(checked, pipeline.ANALYSE[_FUSION:_SCANS])
@@ -139,6 +145,7 @@ def shared_analyses(shared: SharedAnalyses | None) -> Iterator[None]:
         if shared is not None:
             stack.enter_context(mock.patch("appyc.compiler.cpu.simplified", shared.simplified))
             stack.enter_context(mock.patch("appyc.compiler.cpu.analyse", shared.analyse))
+            stack.enter_context(mock.patch("appyc.compiler.versions.simplified", shared.simplified))
             stack.enter_context(mock.patch("appyc.compiler.versions.analyse", shared.analyse))
         yield
 
