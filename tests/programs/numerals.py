@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs
+from tests.programs.registry import C_ONLY, Programs
 
 PROGRAMS = Programs(strict=True)
 BASES = "ACGT"
@@ -36,7 +36,8 @@ def turned(n):
     return int(str(n)[::-1])
 
 
-@PROGRAMS.on(300)
+@PROGRAMS.on(300, targets=C_ONLY)
+@PROGRAMS.on(24)
 def palindromes(n):
     found = []
     steps = 0
@@ -53,7 +54,8 @@ def palindromes(n):
     return found, steps
 
 
-@PROGRAMS.on(400)
+@PROGRAMS.on(400, targets=C_ONLY)
+@PROGRAMS.on(102)
 def narcissistic(n):
     found = []
     for i in range(n):
@@ -63,7 +65,8 @@ def narcissistic(n):
     return found
 
 
-@PROGRAMS.on(150)
+@PROGRAMS.on(150, targets=C_ONLY)
+@PROGRAMS.on(24)
 def rearranged(n):
     same = distinct = 0
     for i in range(1, n):
