@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/*.h appyc/*/*.c appyc/*/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test slow gpu lint format clean tools gpu-present
+.PHONY: help bench test ordinary slow gpu lint format clean tools gpu-present
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -25,7 +25,11 @@ bench: $(VENV)/installed-bench
 	@mkdir -p build
 	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target cpu --json build/polybench-cpu.json
 
-test: lint
+# Types are checked beside the tests: mypy takes half a minute of one core.
+test:
+	$(MAKE) --no-print-directory --jobs 2 lint ordinary
+
+ordinary: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 300 --timeout-method thread -m "not gpu and not slow"
 
 slow: $(VENV)/installed-test
