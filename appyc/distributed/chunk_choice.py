@@ -28,6 +28,8 @@ LEAST = 2 << 20
 CHUNKS_OF_THREAD, PART_OF_MEMORY = 2, 32
 """Chunks for each thread, and how many of them fit into its memory at least: a block has several, and copies."""
 
+COPIES_IN_MEMORY = 4
+
 
 def _moved_along(body: Iterable[Stmt], array: Symbol) -> tuple[int | None, bool]:
     """The axis along which the outermost loops move that move along any, of stores if there are some; and whether all
@@ -70,12 +72,31 @@ def chosen_chunks(
     return (*whole[:axis], cut, *whole[axis + 1 :])
 
 
-def _resources() -> tuple[int, int]:
-    """The threads that tasks run on, and the bytes of memory for each: those of Dask's workers, or of this machine."""
-    client: Any = None
+def _client() -> Any:
+    """The client of Dask's workers, None where there is none."""
     if "distributed" in sys.modules:
         with suppress(ValueError):  # there is none
-            client = sys.modules["distributed"].default_client()
+            return sys.modules["distributed"].default_client()
+    return None
+
+
+def have_one_memory(nbytes: int) -> bool:
+    """Whether the tasks of a call over so many bytes of arrays will run as threads of this process, and these fit into
+    its memory several times. Where they do not, a chunk must not live longer than a task needs more than its sides."""
+    threaded = dask.config.get("scheduler", None) in (
+        None,
+        "threads",
+        "threading",
+        "sync",
+        "synchronous",
+        "single-threaded",
+    )
+    return threaded and _client() is None and nbytes * COPIES_IN_MEMORY <= _memory()
+
+
+def _resources() -> tuple[int, int]:
+    """The threads that tasks run on, and the bytes of memory for each: those of Dask's workers, or of this machine."""
+    client = _client()
     if client is not None and (threads := sum(client.nthreads().values())):
         workers = client.scheduler_info()["workers"].values()
         memory = min((w["memory_limit"] // w["nthreads"] for w in workers if w["memory_limit"]), default=0)

@@ -6,7 +6,7 @@ import itertools
 import math
 import mmap
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -20,6 +20,9 @@ _NOT_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORES
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
 
+Piece: TypeAlias = tuple[tuple[int, ...], Slices | None]
+"""A chunk, or a part of it, for which there is a task of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -31,20 +34,25 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Window:
     """A part of an array in one piece. like: an array of its type. targets: where the results of the tasks belong of
-    which it is joined. fill: what else it holds."""
+    which it is joined, and the parts of these that it takes, None for all. fill: what else it holds."""
 
     shape: list[int]
     like: Any
-    targets: Sequence[Slices] = ()
+    targets: Sequence[tuple[Slices, Slices | None]] = ()
     fill: Any = None
 
 
 @dataclass(slots=True)
 class Graph:
-    """The tasks of one call. sources: the arrays of Dask's that they begin with."""
+    """The tasks of one call. sources: the arrays of Dask's that they begin with. shares: whether tasks have chunks in
+    one memory, so that one that needs a part of a chunk takes all of it. count: of the tasks so far, which are their
+    numbers. taken: when the tasks are complete, those that others take, and chunks of sources."""
 
     token: str
     sources: list[Any]
+    shares: bool = False
+    count: int = 0
+    taken: Collection[Key] | None = None
     tasks: dict[Key, object] = field(default_factory=dict)
     slices: dict[Any, Key] = field(default_factory=dict)
 
@@ -52,7 +60,7 @@ class Graph:
         """The tasks up to here have run, and their results are these arrays, beside those that there were."""
         self.token += "-"
         self.sources = [*self.sources, *arrays]
-        self.tasks, self.slices = {}, {}
+        self.tasks, self.slices, self.taken = {}, {}, None
 
     def slice(self, key: Key, part: Slices) -> Key:
         """The task that has a part of a chunk: one for all that read it."""
@@ -62,7 +70,8 @@ class Graph:
         return self.slices[known]
 
     def add(self, what: str, *task: object) -> Key:
-        key = (f"{what}-{self.token}", len(self.tasks))
+        key = (f"{what}-{self.token}", self.count)
+        self.count += 1
         self.tasks[key] = task
         return key
 
@@ -99,19 +108,32 @@ class Grid:
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
+    def window(
+        self, window: Box, parts: Iterable[Box], fill: Any = None, *, shares: bool
+    ) -> tuple[Window, list[Piece]]:
+        """A window, and the pieces that it is joined of. shares: see `Graph`."""
+        pieces: list[Piece] = []
+        targets: list[tuple[Slices, Slices | None]] = []
+        for box in parts:
+            for at, part, target in self.overlaps(box):
+                of_chunk = None if self._covers(at, part) else part
+                place = tuple(slice(t.start + low - first, t.stop + low - first)
+                              for t, (low, _), (first, _) in zip(target, box, window, strict=True))  # fmt: skip
+                pieces.append((at, None if shares else of_chunk))
+                targets.append((place, of_chunk if shares else None))
+        return Window([high - low for low, high in window], self.meta, targets, fill), pieces
+
+    def taken(self, pieces: Iterable[Piece], graph: Graph) -> list[Key]:
+        """The tasks that have these pieces."""
+        held = self.keys
+        return [held[at] if part is None else graph.slice(held[at], part) for at, part in pieces]
+
     def read(
         self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None
     ) -> tuple[Window, list[Key]]:
         """A window, and the tasks of its parts."""
-        keys: list[Key] = []
-        targets: list[Slices] = []
-        for box in parts:
-            for at, part, target in self.overlaps(box):
-                covers = self._covers(at, part)
-                keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
-                targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
-                                     for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
-        return Window([high - low for low, high in window], self.meta, targets, fill), keys
+        found, pieces = self.window(window, parts, fill, shares=graph.shares)
+        return found, self.taken(pieces, graph)
 
     def held(self, graph: Graph) -> Key:
         """The task that has all of it."""
@@ -193,6 +215,7 @@ def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
 def joined(of: Window, pieces: Sequence[np.ndarray], *, is_written: bool) -> np.ndarray:
     """The array of a window. One that is not written may be a chunk itself."""
     shape, like = of.shape, of.like
+    pieces = [p if part is None else p[part] for p, (_, part) in zip(pieces, of.targets, strict=True)]
     if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
         return in_c_order(pieces[0])
     size = math.prod(shape) * like.dtype.itemsize
@@ -203,7 +226,7 @@ def joined(of: Window, pieces: Sequence[np.ndarray], *, is_written: bool) -> np.
         window = np.frombuffer(mmap.mmap(-1, size, flags=_NOT_RESERVED), like.dtype).reshape(shape)
     else:
         window = np.empty_like(like, shape=shape)
-    for piece, target in zip(pieces, of.targets, strict=True):
+    for piece, (target, _) in zip(pieces, of.targets, strict=True):
         window[target] = piece
     return window
 

@@ -13,6 +13,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from appyc.distributed.chunk_choice import chosen_chunks
 from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.distributed.fused_tasks import BLOCK, fuse_tasks
 from appyc.ir.nodes import Stmt, Symbol
 
 
@@ -25,9 +26,14 @@ def _with(name: str, layer: dict[Key, object], graph: Graph) -> HighLevelGraph:
 
 
 def array_of(name: str, grid: Grid, graph: Graph) -> Any:
-    """The present contents of a grid."""
-    name = f"{name}-{graph.token}"
-    layer = {(name, *at): key for at, key in grid.keys.items()}
+    """The present contents of a grid. Tasks that no others take get the names of chunks."""
+    taken = graph.taken
+    own = {at: k for at, k in grid.keys.items() if taken is not None and k in graph.tasks and k not in taken}
+    of_block = next((key[0] for key in own.values() if BLOCK in key[0]), None)
+    name = (
+        f"{of_block.removesuffix(graph.token)}{name}-{graph.token}" if of_block else f"{name}-{graph.token}"
+    )
+    layer = {(name, *at): graph.tasks.pop(key) if at in own else key for at, key in grid.keys.items()}
     return da.Array(_with(name, layer, graph), name, grid.chunks, meta=grid.meta)
 
 
@@ -62,6 +68,7 @@ def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:
 def run(graph: Graph, grids: Sequence[Grid], keys: Sequence[Key]) -> list[Any]:
     """Computes scalars now, and with them what the arrays have become. The graph goes on from there."""
     changed = [grid for grid in grids if grid.is_ahead]
+    fuse_tasks(graph, {*keys, *(key for grid in grids for key in grid.keys.values())})
     arrays = [array_of(f"until-{number}", grid, graph) for number, grid in enumerate(changed)]
     name = f"numbers-{graph.token}"
     *arrays, numbers = dask.persist(*arrays, Delayed(name, _with(name, {name: (list, list(keys))}, graph)))

@@ -10,7 +10,7 @@ for the same chunks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -22,9 +22,10 @@ from dask.base import tokenize
 from appyc.analysis.sets.evaluate import hold
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.block_tasks import DependsOnTasksError, Prepared
-from appyc.distributed.chunk_choice import chosen_chunks
-from appyc.distributed.chunk_grids import Graph, Grid, Task
+from appyc.distributed.chunk_choice import chosen_chunks, have_one_memory
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
 from appyc.distributed.dask_arrays import array_of, number_of
+from appyc.distributed.fused_tasks import fuse_tasks
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
 from appyc.distributed.program import NestPlan, Program
@@ -57,15 +58,15 @@ def stand_in(value: object) -> object:
 @dataclass(slots=True)
 class Chunked:
     """A function for chunked arguments of some types. forms: of its program: with fused nests, with closed forms alone,
-    and as it is. A call takes the first whose guards hold. text: of the function. nests: those of the last call, behind
-    what they depend on."""
+    and as it is. A call takes the first whose guards hold. text: of the function. plans: those of the last call, behind
+    what they depend on: of its nests, and of tasks of several steps."""
 
     analysed: Analysed
     make: Maker
     options: Options
     forms: tuple[Prepared, ...] = field(init=False)
     text: str = field(init=False)
-    nests: tuple[object, dict[int, NestPlan]] = (None, {})
+    plans: tuple[object, dict[int, NestPlan], dict[object, Any]] = (None, {}, {})
 
     def __post_init__(self) -> None:
         plain = better = self.analysed.plain
@@ -78,16 +79,15 @@ class Chunked:
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
         return next(form for form in self.forms if hold(form.fn.guards, values))
 
-    def nests_of(
-        self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any]
-    ) -> dict[int, NestPlan]:
-        """The plans of a call's nests: those of the last call, if its form, chunks and numbers are the
-        same."""
-        of = id(form), [grid.chunks for grid in grids], [v for s, v in values.items() if not s.is_array]
-        known = self.nests
-        if known[0] != of:
-            known = self.nests = of, {}
-        return known[1]
+    def plans_of(
+        self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any], graph: Graph
+    ) -> tuple[dict[int, NestPlan], dict[object, Any]]:
+        """The plans of a call: those of the last call, if its form, chunks and numbers are the same."""
+        numbers = [v for s, v in values.items() if not s.is_array]
+        of = id(form), [(grid.chunks, type(grid.meta)) for grid in grids], numbers, graph.shares
+        if self.plans[0] != of:
+            self.plans = of, {}, {}
+        return self.plans[1:]
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:
@@ -140,9 +140,13 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     form, grids = chunked.form(values | given), {s: Grid(a) for s, a in given.items()}
-    graph = Graph(token, [copy(a) for a in given.values()])
-    nests = chunked.nests_of(form, grids.values(), values)
-    return TimeTiled(form, graph, grids, dict(values), chunked.make, chunked.options, nests=nests), given
+    sources = [copy(a) for a in given.values()]
+    graph = Graph(token, sources, have_one_memory(sum(grid.nbytes for grid in grids.values())))
+    nests, tiles = chunked.plans_of(form, grids.values(), values, graph)
+    program = TimeTiled(
+        form, graph, grids, dict(values), chunked.make, chunked.options, nests=nests, tiles=tiles
+    )
+    return program, given
 
 
 def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
@@ -153,7 +157,13 @@ def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
         call.block(call.fn.body)
     except DependsOnTasksError:
         is_complete = False
+    _complete(call, {task.key for task in call.computed.values()})
     return call.counting.plan(call.fn.name, call.graph, is_complete=is_complete)
+
+
+def _complete(call: Program, scalars: Collection[Key]) -> None:
+    """There are no more tasks. scalars: those that are wanted."""
+    fuse_tasks(call.graph, {*scalars, *(key for grid in call.grids.values() for key in grid.keys.values())})
 
 
 class _Results(dict[int, object]):
@@ -187,30 +197,48 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     """
     call, given = _begun(chunked, named)
     fn = call.fn
-    call.block(fn.body)
-    for number, (symbol, array) in enumerate(given.items()):
-        if call.grids[symbol].is_changed:
-            new = array_of(f"{fn.name}-{symbol.name}-{number}", call.grids[symbol], call.graph)
-            array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
-
-    def result(number: int) -> object:
-        found = fn.results[number]
-        value = found.value
-        if isinstance(value, Symbol) and value in given:
-            return given[value]
-        if isinstance(value, Symbol) and value in call.grids:
-            return array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
-        if value is None or isinstance(value, Symbol):
-            raise refused
-        scalar = call.scalar(value)
-        if not isinstance(scalar, Task):
-            return scalar if found.python else value.dtype.numpy.type(scalar)
-        call.raising.discard(scalar.key)
-        return number_of(f"{fn.name}-result-{number}", scalar.key, value.dtype.numpy, call.graph)
-
     refused = UnsupportedError("a distributed function returns numbers and arrays", fn.loc)
     if not _is_of_results(fn.tree):
         raise refused
+    call.block(fn.body)
+    scalars: dict[int, Any] = {}
+
+    def number(at: int) -> object:
+        """A result that is no array. One that is not asked for need not have a value."""
+        value = fn.results[at].value
+        if value is not None and not isinstance(value, Symbol) and at not in scalars:
+            scalars[at] = call.scalar(value)
+        return scalars.get(at)
+
+    nested(fn.tree, cast("Sequence[object]", _Results(number)))
+    keys = {scalar.key for scalar in scalars.values() if isinstance(scalar, Task)}
+    call.raising -= keys
+    if not call.raising:  # else there is more to run
+        _complete(call, keys)
+    for place, (symbol, array) in enumerate(given.items()):
+        if call.grids[symbol].is_changed:
+            new = array_of(f"{fn.name}-{symbol.name}-{place}", call.grids[symbol], call.graph)
+            array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
+    made: dict[Symbol, Any] = {}
+
+    def result(at: int) -> object:
+        found = fn.results[at]
+        value = found.value
+        if isinstance(value, Symbol):
+            if value in given:
+                return given[value]
+            if value not in call.grids:
+                raise refused
+            if value not in made:
+                made[value] = array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
+            return copy(made[value])
+        if value is None:
+            raise refused
+        scalar = number(at)
+        if not isinstance(scalar, Task):
+            return scalar if found.python else value.dtype.numpy.type(scalar)
+        return number_of(f"{fn.name}-result-{at}", scalar.key, value.dtype.numpy, call.graph)
+
     out = nested(fn.tree, cast("Sequence[object]", _Results(result)))
     call.run_raising()
     return out

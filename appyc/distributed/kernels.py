@@ -29,6 +29,9 @@ NOTHING: Mapping[Any, Any] = {}
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
+Copy: TypeAlias = tuple[int, tuple[slice, ...], int, tuple[slice, ...]]
+"""A part of one window that becomes a part of another, both by their numbers."""
+
 Launch: TypeAlias = tuple[str, Sequence[int], Sequence[Any]]
 """The text of a kernel, its arrays by the numbers of their windows, and its scalars."""
 
@@ -211,7 +214,8 @@ class Block:
     are None in them.
 
     results: of each written array the number of its window, and the part of it that is written. The scalars that the
-    last kernel returns come behind them. is_chunk: there is one result, which is no tuple then.
+    last kernel returns come behind them. is_chunk: there is one result, which is no tuple then. copies: what results
+    take of other windows. scratch: windows that are written and are no results.
     """
 
     make: Maker
@@ -220,10 +224,12 @@ class Block:
     launches: Sequence[Launch]
     results: Results
     is_chunk: bool = False
+    copies: Sequence[Copy] = ()
+    scratch: Sequence[int] = ()
 
     def __call__(self, *given: Any) -> Any:
         taken = iter(given)
-        written = {number for number, _ in self.results}
+        written = {*(number for number, _ in self.results), *self.scratch}
         own = [joined(window, [*itertools.islice(taken, len(window.targets))], is_written=number in written)
                for number, window in enumerate(self.windows)]  # fmt: skip
         scalars: tuple[Any, ...] = ()
@@ -234,5 +240,7 @@ class Block:
                 function_of(text) if is_large else compiled(self.make, text, self.options)
             )  # Python has larger integers
             scalars = function(*(own[number] for number in arrays), *numbers) or ()
+        for number, part, target, place in self.copies:
+            own[target][place] = own[number][part]
         found = (*(own[number][part] for number, part in self.results), *scalars)
         return in_c_order(found[0]) if self.is_chunk else found

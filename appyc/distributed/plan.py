@@ -129,7 +129,7 @@ class Counting:
     touched: dict[tuple[Key, Holder], tuple[Layer, int, list[Slices]]] = field(default_factory=dict)
 
     def begin(self, line: int, graph: Graph) -> None:
-        self.layers.append(Layer(line, len(graph.tasks)))
+        self.layers.append(Layer(line, graph.count))
 
     def block(
         self,
@@ -179,13 +179,13 @@ class Counting:
     def plan(self, function: str, graph: Graph, *, is_complete: bool) -> Plan:
         for layer, itemsize, parts in self.touched.values():
             layer.least += itemsize * _elements(parts)
-        ends = [*(layer.first for layer in self.layers[1:]), len(graph.tasks)]
+        ends = [*(layer.first for layer in self.layers[1:]), graph.count]
         for layer, end in zip(self.layers, ends, strict=False):  # without a nest, there is no layer
-            layer.tasks = end - layer.first
+            layer.tasks = sum(layer.first <= number < end for _, number in graph.tasks)
         lines = [layer.line for layer in self.layers]
         repeats = [n for n, line in enumerate(lines) if line in lines[:n]]
-        end = ends[repeats[0] - 1] if repeats else len(graph.tasks)
-        step = dict(list(graph.tasks.items())[:end])
+        end = ends[repeats[0] - 1] if repeats else graph.count
+        step = {key: task for key, task in graph.tasks.items() if key[1] < end}
         names = {key: f"{key[0].removesuffix(graph.token).rstrip('-')} {key[1]}" for key in step}
         needs = {
             names[key]: tuple({names[k]: None for k in keys_in_tasks(names, [task], as_list=True)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.analysis.sets.evaluate import hold
@@ -42,9 +43,11 @@ class NestPlan:
 
 @dataclass(slots=True)
 class Program(BlockTasks):
-    """Runs the statements of a program. nests: those that it has come to, by the number of the statement."""
+    """Runs the statements of a program. nests: those that it has come to, by the number of the statement. tiles: what
+    is known of loops around nests, and of tasks of several of their steps."""
 
     nests: dict[int, NestPlan] = field(default_factory=dict)
+    tiles: dict[object, Any] = field(default_factory=dict)
 
     def block(self, body: tuple[ir.Stmt, ...]) -> ir.Break | ir.Continue | None:
         """Runs statements. Gives the one by which they leave the loop around them."""

@@ -14,22 +14,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from appyc.analysis.accesses.access_boxes import Box, joined
+from appyc.analysis.accesses.access_boxes import Box, Region, joined, volume
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_tasks import Bounds
 from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
-from appyc.distributed.chunk_grids import inside
+from appyc.distributed.chunk_grids import Piece, inside
 from appyc.distributed.combining import arrays_reduced
-from appyc.distributed.kernels import Kernel
+from appyc.distributed.kernels import Block, Kernel, Launch
 from appyc.distributed.program import Program
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import walk
 
 MOST_STEPS = 8
 """Steps of one task."""
+
+MOST_KNOWN = 64
+"""Loops and numbers for which the work on chunks is kept."""
 
 SECONDS_OF_TASKS, SECONDS_OF_COPY, SECONDS_OF_ELEMENT = 1e-3, 5e-9, 1e-9
 """The cost in seconds of the tasks for one chunk, of an element copied into a window and out of it, and of
@@ -48,20 +51,55 @@ class Nest:
 
 @dataclass(slots=True)
 class Tile:
-    """The work of one task. windows: the elements that it has of each array. needs: those of them whose
-    values from before matter. launches: the nests that it runs, last first, each with its iterations and its
-    step."""
+    """The work of one task. windows: the elements that it has of each array. needs: those of them whose values from
+    before matter, but for those in `spared`, which it writes before it reads them. launches: the nests that it runs,
+    last first, each with its iterations and its step. last: of each array the launch that touches it last, and the
+    elements of the chunk that it writes there and none reads; None where it does otherwise."""
 
     windows: dict[Symbol, Box]
     needs: dict[Symbol, Box]
-    launches: list[tuple[Nest, Bounds, int]]
+    launches: list[tuple[Nest, Bounds, int]] = field(default_factory=list)
+    spared: dict[Symbol, Box] = field(default_factory=dict)
+    last: dict[Symbol, tuple[int, Box] | None] = field(default_factory=dict)
+
+    def parts(self, array: Symbol) -> list[Box]:
+        """Boxes of the elements whose values from before matter."""
+        needs, spared = self.needs.get(array), self.spared.get(array)
+        if needs is None:
+            return []
+        return [needs] if spared is None else without(needs, spared)
+
+    def touch(self, array: Symbol, region: Region, chunk: Box) -> None:
+        """The launch before all that are known touches a region of an array."""
+        touched = region.touched
+        assert touched is not None, "it has an access"
+        is_in_chunk = region.is_overwritten and around(chunk, touched) == chunk
+        self.last.setdefault(array, (len(self.launches), touched) if is_in_chunk else None)
+        self.windows[array] = around(self.windows.get(array), touched)
+        if not region.is_overwritten:
+            self.needs[array] = joined(self.needs.get(array), touched)
+            self.spared.pop(array, None)
+        elif array in self.needs and joined(touched, self.needs[array]) == touched:
+            del self.needs[array]
+            self.spared.pop(array, None)
+        elif array not in self.spared or volume(touched) > volume(self.spared[array]):
+            self.spared[array] = touched
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The function of a task, the pieces of arrays that it takes, and the boxes of elements that these are."""
+
+    block: Block
+    pieces: Mapping[Symbol, Sequence[Piece]]
+    parts: Mapping[Symbol, Sequence[Box]]
 
 
 class TimeTiled(Program):
     """A program whose loops around nests become tasks of several steps where that is possible and pays."""
 
     def repeat(self, loop: For, steps: range) -> None:
-        nests = self._nests(loop) if len(steps) > 1 else None
+        nests = self._nests_in(loop) if len(steps) > 1 else None
         width = self._width(nests, loop.var, steps) if nests else 1
         if nests is None or width < 2:
             super().repeat(loop, steps)
@@ -69,8 +107,17 @@ class TimeTiled(Program):
         for first in range(0, len(steps), width):
             self._advance(nests, loop, steps[first : first + width])
 
+    def _nests_in(self, loop: For) -> list[Nest] | None:
+        """The nests that the loop consists of; None where it has other statements, or blocks depend on each other, or
+        on what tasks compute."""
+        known = id(loop), *(grid.chunks for grid in self.grids.values())
+        if known not in self.tiles:
+            self.tiles[known] = self._nests(loop)
+        nests: list[Nest] | None = self.tiles[known]
+        waits = nests and any(self.computed.keys() & {*nest.kernel.scalars} for nest in nests)
+        return None if waits else nests
+
     def _nests(self, loop: For) -> list[Nest] | None:
-        """The nests that the loop consists of; None where it has other statements, or blocks depend on each other."""
         out = []
         for stmt in loop.body:
             loops = blocked_loops(stmt, self.grids)
@@ -96,12 +143,11 @@ class TimeTiled(Program):
             and not arrays_reduced(stmt, self.grids)
             and not any(isinstance(n, View | Call | Draw | Fail | While) for n in walk(stmt))
             and not any(isinstance(n, Load) for node in accesses for e in node.index for n in walk(e))
-            and not scalars_read(stmt) & self.computed.keys()
         )
 
     def _tile(self, nests: Sequence[Nest], var: Symbol, steps: Sequence[int], chunk: Box) -> Tile:
         written = {array for nest in nests for array in nest.kernel.written}
-        out = Tile(dict.fromkeys(written, chunk), dict.fromkeys(written, chunk), [])
+        out = Tile(dict.fromkeys(written, chunk), dict.fromkeys(written, chunk))
         for step, nest in itertools.product(reversed(steps), reversed(nests)):
             self._set(var, step)
             boxes = [(array, out.needs[array]) for array in nest.axes if array in out.needs]
@@ -115,12 +161,7 @@ class TimeTiled(Program):
             if not any(meet(box, regions[a].written) for a, box in boxes if a in regions):
                 continue
             for array, region in regions.items():
-                assert region.touched is not None, "it has an access"
-                out.windows[array] = _around(out.windows.get(array), region.touched)
-                if not region.is_overwritten:
-                    out.needs[array] = joined(out.needs.get(array), region.touched)
-                elif array in out.needs and joined(region.touched, out.needs[array]) == region.touched:
-                    del out.needs[array]
+                out.touch(array, region, chunk)
             for array in nest.kernel.arrays:
                 out.windows.setdefault(array, ((0, 0),) * array.array.ndim)
             out.launches.append((nest, bounds, step))
@@ -144,46 +185,96 @@ class TimeTiled(Program):
         possible = [w for w in range(1, min(MOST_STEPS, len(steps)) + 1) if 2 * halo * (w - 1) <= min(sizes)]
         return min(possible, key=cost)
 
+    def _works(self, nests: Sequence[Nest], loop: For, steps: Sequence[int]) -> dict[Box, Work]:
+        """The work on each chunk so far, where it does not depend on the number of the step."""
+        scalars = sorted({s for nest in nests for s in nest.kernel.scalars}, key=lambda s: s.uid)
+        if loop.var in scalars:
+            return {}
+        if len(self.tiles) > MOST_KNOWN:
+            self.tiles.clear()
+        values = (repr(self.values.get(s)) for s in scalars)  # 0.0 is no -0.0
+        chunks = (self.grids[a].chunks for nest in nests for a in nest.kernel.arrays)
+        found: dict[Box, Work] = self.tiles.setdefault((id(loop), len(steps), *values, *chunks), {})
+        return found
+
+    def _new_work(self, nests: Sequence[Nest], loop: For, steps: Sequence[int], chunk: Box) -> Work:
+        written = _written(nests)
+        tile = self._tile(nests, loop.var, steps, chunk)
+        # What the last launch writes goes into a chunk at once, which needs no copy then.
+        last = {a: found for a in written if (found := tile.last.get(a)) is not None}
+        order = {a: number for number, a in enumerate(tile.windows)}
+        new = {a: number for number, a in enumerate(last, len(order))}
+        launches = list[Launch]()
+        for number, (nest, bounds, step) in reversed([*enumerate(tile.launches)]):
+            self._set(loop.var, step)
+            into = {a for a in last if last[a][0] == number}
+            boxes = [chunk if a in into else tile.windows[a] for a in nest.kernel.arrays]
+            numbers = self._numbers(nest.kernel, boxes, bounds, nest.stmt)
+            arrays = [new[a] if a in into else order[a] for a in nest.kernel.arrays]
+            launches.append((nest.kernel.text, arrays, numbers))
+        results = [
+            (new[a], inside(chunk, chunk)) if a in new else (order[a], inside(chunk, tile.windows[a]))
+            for a in written
+        ]
+        copies = [
+            (order[a], inside(part, tile.windows[a]), new[a], inside(part, chunk))
+            for a in last for part in without(chunk, last[a][1])
+        ]  # fmt: skip
+        shares = self.graph.shares
+        windows = {
+            a: self.grids[a].window(box, tile.parts(a), shares=shares) for a, box in tile.windows.items()
+        }
+        chunks = [self.grids[a].window(chunk, (), shares=shares)[0] for a in last]
+        block = Block(self.make, self.options, [*(window for window, _ in windows.values()), *chunks], launches,
+                      results, copies=copies, scratch=[order[a] for a in last])  # fmt: skip
+        return Work(
+            block, {a: pieces for a, (_, pieces) in windows.items()}, {a: tile.parts(a) for a in windows}
+        )
+
     def _advance(self, nests: Sequence[Nest], loop: For, steps: Sequence[int]) -> None:
         """One task for each chunk, and all of these steps."""
         if self.counting is not None:
             self.counting.begin(loop.loc.line, self.graph)
-        written = sorted({a for nest in nests for a in nest.kernel.written}, key=lambda s: s.uid)
+        written = _written(nests)
         of = self.grids[written[0]]
-        done = []
+        works, done = self._works(nests, loop, steps), []
         for at in of.keys:
-            tile = self._tile(nests, loop.var, steps, of.box(at))
-            windows = {
-                a: self.grids[a].read(box, self._part(tile, a), self.graph) for a, box in tile.windows.items()
-            }
-            order = list(windows)
-            launches = []
-            for nest, bounds, step in reversed(tile.launches):
-                self._set(loop.var, step)
-                arrays = nest.kernel.arrays
-                boxes = [tile.windows[a] for a in arrays]
-                numbers = self._numbers(nest.kernel, boxes, bounds, nest.stmt)
-                launches.append((nest.kernel.text, [order.index(a) for a in arrays], numbers))
-            results = [(order.index(a), inside(of.box(at), tile.windows[a])) for a in written]
-            key = self._add_block(loop.loc.line, [*windows.values()], launches, results)
+            chunk = of.box(at)
+            if chunk not in works:
+                works[chunk] = self._new_work(nests, loop, steps, chunk)
+            work = works[chunk]
+            taken = [
+                key for a, pieces in work.pieces.items() for key in self.grids[a].taken(pieces, self.graph)
+            ]
+            done.append((chunk, self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", work.block, *taken)))
             if self.counting is not None:
-                parts = [(a.name, self.grids[a], self._part(tile, a)) for a in order]
                 self.counting.block(
-                    [(*part, part[-1]) for part in parts],
-                    [(a.name, self.grids[a], of.box(at)) for a in written],
+                    [(a.name, self.grids[a], parts, parts) for a, parts in work.parts.items()],
+                    [(a.name, self.grids[a], chunk) for a in written],
                 )
-            done.append((at, key))
-        for (at, key), (number, array) in itertools.product(done, enumerate(written)):
-            self.grids[array].write(of.box(at), key, number, self.graph)
-
-    @staticmethod
-    def _part(tile: Tile, array: Symbol) -> list[Box]:
-        return [tile.needs[array]] if array in tile.needs else []
+        self._set(loop.var, steps[-1])
+        for (chunk, key), (number, array) in itertools.product(done, enumerate(written)):
+            self.grids[array].write(chunk, key, number, self.graph)
 
 
-def _around(one: Box | None, other: Box) -> Box:
+def _written(nests: Sequence[Nest]) -> list[Symbol]:
+    return sorted({a for nest in nests for a in nest.kernel.written}, key=lambda s: s.uid)
+
+
+def around(one: Box | None, other: Box) -> Box:
     """The smallest box around two, the first of which may be empty."""
     return other if one is None or any(low >= high for low, high in one) else joined(one, other)
+
+
+def without(box: Box, hole: Box) -> list[Box]:
+    """Boxes of the elements of one that another has not."""
+    out, left = list[Box](), box
+    for axis, (low, high) in enumerate(hole):
+        first, end = left[axis]
+        sides = (first, min(max(low, first), end)), (max(min(high, end), first), end)
+        out += [(*left[:axis], side, *left[axis + 1 :]) for side in sides if side[0] < side[1]]
+        left = (*left[:axis], (sides[0][1], sides[1][0]), *left[axis + 1 :])
+    return out
 
 
 def meet(one: Box, other: Box | None) -> bool:

@@ -182,7 +182,9 @@ def test_compiled_functions_are_tasks_with_the_operations_around_them(is_deferre
     smooth.py_func(a, want)
     assert "dask" in type(found.to_dask_array()).__module__
     assert numpy.array_equal(found.to_dask_array().compute(), want * 2.0)
-    assert blocks(recorded) == (9 if is_deferred else 3)  # of one program with the others, or two
+    assert blocks(recorded) == (
+        6 if is_deferred else 3
+    )  # of one program with those that `found` needs, or two
     assert numpy.array_equal(recorded.to_dask_array().compute(), a)
 
 
