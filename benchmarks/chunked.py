@@ -148,7 +148,8 @@ def heat_plain(steps, a):
 
 
 @appyc.jit
-def options_loops(price, strike, years, call):
+def options_loops(price, strike, years):
+    call = np.empty_like(price)
     # pragma parallel for
     for i in range(price.shape[0]):
         root = 0.3 * math.sqrt(years[i])
@@ -156,6 +157,7 @@ def options_loops(price, strike, years, call):
         p1 = 1.0 / (1.0 + math.exp(-1.702 * d1))
         p2 = 1.0 / (1.0 + math.exp(-1.702 * (d1 - root)))
         call[i] = price[i] * p1 - strike[i] * math.exp(-0.02 * years[i]) * p2
+    return call
 
 
 @native
@@ -193,7 +195,8 @@ def options_recorded(*chunked):
 
 
 @appyc.jit
-def means_loops(x, centres, sums):
+def means_loops(x, centres):
+    sums = np.zeros(centres.shape)
     for i in range(x.shape[0]):
         best, nearest = 1e300, 0
         for c in range(centres.shape[0]):
@@ -204,6 +207,7 @@ def means_loops(x, centres, sums):
                 best, nearest = d, c
         for j in range(x.shape[1]):
             sums[nearest, j] += x[i, j]
+    return sums
 
 
 @native
@@ -239,8 +243,9 @@ def means_plain(x, centres):
 
 
 @appyc.jit
-def covariance_loops(x, mean, cov):
-    n = x.shape[0]
+def covariance_loops(x):
+    n, m = x.shape
+    mean, cov = np.zeros(m), np.zeros((m, m))
     for i in range(n):
         for j in range(x.shape[1]):
             mean[j] += x[i, j]
@@ -253,6 +258,7 @@ def covariance_loops(x, mean, cov):
     for j in range(x.shape[1]):
         for k in range(x.shape[1]):
             cov[j, k] /= n - 1.0
+    return cov
 
 
 @native
@@ -282,10 +288,10 @@ def covariance_plain(x):
 
 
 @appyc.jit
-def logistic_loops(steps, x, y, w, g):
+def logistic_loops(steps, x, y, w):
+    w = w.copy()
     for _ in range(steps):
-        for j in range(w.shape[0]):
-            g[j] = 0.0
+        g = np.zeros(w.shape)
         for i in range(x.shape[0]):
             z = 0.0
             for j in range(x.shape[1]):
@@ -295,6 +301,7 @@ def logistic_loops(steps, x, y, w, g):
                 g[j] += p * x[i, j]
         for j in range(w.shape[0]):
             w[j] -= 0.5 / x.shape[0] * g[j]
+    return w
 
 
 @native
@@ -347,14 +354,13 @@ def programs(
     def n(size: int) -> int:
         return max(int(size * scale), 64)
 
-    def in_place(loops: Any, *made: Any) -> Callable[..., Any]:
-        """What the last of the arguments made for a call becomes."""
+    def in_place(loops: Any) -> Callable[..., Any]:
+        """What `a` becomes, between copies of it."""
 
-        def call(*given: Any) -> Any:
-            own = [a.copy() if isinstance(a, da.Array | np.ndarray) else a for a in given]
-            more = [make(*own) for make in made]
-            loops(*own, *more)
-            return more[-1] if more and loops is not jacobi_loops and loops is not heat_loops else own[1]
+        def call(steps: int, a: Any) -> Any:
+            own = a.copy()
+            loops(steps, own, a.copy())
+            return own
 
         return call
 
@@ -366,27 +372,16 @@ def programs(
     labels = da.from_array((_RANDOM.random(points.shape[0]) > 0.5) * 1.0, chunks=points.chunks[0])
     start = da.zeros(4, chunks=4)
 
-    def logistic(steps: int, x: Any, y: Any, w: Any) -> Any:
-        w = w.copy()
-        logistic_loops(steps, x, y, w, w * 0)
-        return w
-
-    def zeros(*shape: int) -> Any:
-        return lambda x, *_: da.zeros(shape, chunks=shape) if isinstance(x, da.Array) else np.zeros(shape)
-
-    jacobi, heat = in_place(jacobi_loops, lambda _, a: a.copy()), in_place(heat_loops, lambda _, a: a.copy())
-    call = in_place(options_loops, lambda p, *_: np.empty_like(p))
-    means = in_place(means_loops, zeros(8, 4))
-    covariance = in_place(covariance_loops, zeros(40), zeros(40, 40))
+    jacobi, heat = in_place(jacobi_loops), in_place(heat_loops)
     plane, cube = (4, zero_at_the_ends((n(2000),) * 2, n(500))), (2, zero_at_the_ends((n(160),) * 3, n(80)))
     return {
         "jacobi-2d": (jacobi, jacobi_with_blocks, jacobi_plain, plane),
         "heat-3d": (heat, heat_with_blocks, heat_plain, cube),
-        "black-scholes": (call, options_with_blocks, options_plain, options),
+        "black-scholes": (options_loops, options_with_blocks, options_plain, options),
         "recorded Black-Scholes": (options_recorded, options_with_blocks, options_plain, options),
-        "k-means": (means, means_with_blocks, means_plain, (points, _RANDOM.random((8, 4)))),
-        "covariance": (covariance, covariance_with_blocks, covariance_plain, (wide,)),
-        "logistic": (logistic, logistic_with_blocks, logistic_plain, (5, points, labels, start)),
+        "k-means": (means_loops, means_with_blocks, means_plain, (points, _RANDOM.random((8, 4)))),
+        "covariance": (covariance_loops, covariance_with_blocks, covariance_plain, (wide,)),
+        "logistic": (logistic_loops, logistic_with_blocks, logistic_plain, (5, points, labels, start)),
     }
 
 

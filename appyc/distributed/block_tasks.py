@@ -15,23 +15,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.analysis.accesses.access_boxes import Box, Region
+from appyc.analysis.accesses import access_boxes
+from appyc.analysis.accesses.access_boxes import Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.sets.evaluate import evaluate
+from appyc.distributed.block_layouts import MOST_KNOWN, Layout, layout_of
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
-from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, Window, inside
+from appyc.distributed.chunk_gathers import tasks_of_names
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
 from appyc.distributed.combining import Combination
 from appyc.distributed.dask_arrays import run
 from appyc.distributed.kernels import (
     NOTHING,
     Block,
     Kernel,
-    Launch,
     Maker,
-    Results,
     as_numpy,
     function_of,
     is_pythons,
@@ -40,7 +40,7 @@ from appyc.distributed.kernels import (
 )
 from appyc.distributed.plan import Counting
 from appyc.distributed.scattering import NAME, StoreList
-from appyc.distributed.shuffles import ListingBlock, Target, target_of
+from appyc.distributed.shuffles import ListingBlock, target_of
 from appyc.errors import UnsupportedError
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
@@ -122,6 +122,17 @@ class Prepared:
 
 
 @dataclass(slots=True)
+class Plans:
+    """What calls over the same chunks and numbers have in common. nests: plans of nests, by the number of the
+    statement. loops: of what blocked loops move along, what is known of those around nests, and of tasks of several of
+    their steps. layouts: of blocks."""
+
+    nests: dict[int, Any] = field(default_factory=dict)
+    loops: dict[object, Any] = field(default_factory=dict)
+    layouts: dict[object, Layout] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class BlockTasks:
     """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute.
     counting: counts what is written, where it is only planned: nothing runs then. unseen: tasks of the
@@ -138,6 +149,7 @@ class BlockTasks:
     counting: Counting | None = None
     unseen: list[Key] = field(default_factory=list)
     raising: set[Key] = field(default_factory=set)
+    plans: Plans = field(default_factory=Plans)
 
     @property
     def fn(self) -> ir.Function:
@@ -254,9 +266,10 @@ class BlockTasks:
             low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
         else:
             low, high = self._number(loop.lo), self._number(loop.hi)
-        moving = first_moving(loop, self.grids)
-        assert moving is not None
-        array, axis = moving
+        known = "moves", id(loop)
+        if known not in self.plans.loops:
+            self.plans.loops[known] = first_moving(loop, self.grids)
+        array, axis = self.plans.loops[known]
         inner = [c for c in self.grids[array].starts[axis] if low < c < high]
         return list(itertools.pairwise([low, *inner, high])) if low < high else []
 
@@ -281,6 +294,8 @@ class BlockTasks:
         """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
         to these."""
         asked, blocks = [], list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
+        if all(self.grids[array].nbytes <= access_boxes.WHOLE for array in kernel.arrays):
+            return [(block, NOTHING) for block in blocks]
         for bounds in blocks:
             regions = self._regions(kernel, bounds)
             asked.append(tasks_of_names(kernel.body, regions, self.grids, at.loc, self.graph)
@@ -295,77 +310,52 @@ class BlockTasks:
         self, kernel: Kernel, bounds: Bounds, at: ir.Node, named: Mapping[Any, list[int]] = NOTHING
     ) -> Key | None:
         """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
-        regions = self._regions(kernel, bounds)
-        boxes, windows, whole = list[Box](), list[tuple[Window, list[Key]]](), dict[ir.Symbol, Box]()
-        for array in kernel.arrays:
-            grid, region, fill = self.grids[array], regions.get(array, Region()), None
-            box = region.touched or ((0, 0),) * array.array.ndim
-            parts = [] if region.is_overwritten else region.parts
-            if array in kernel.reduced:
-                box, parts, fill = grid.whole, [], kernel.reduced[array].starts[0].value
-            elif region.is_overwritten and (around := grid.chunk_around(box)) is not None:
-                # The rest of the chunk comes back with the result, which needs no copy to be put into it.
-                whole[array], box, parts = around, around, [around]
-            for axis in region.named:
-                parts = named_parts(parts, axis, named[array, axis], grid)
-            boxes.append(box)
-            windows.append(grid.read(box, parts, self.graph, fill))
-        # Arrays without elements, of which indices are computed all the same.
-        without = {a for a in kernel.arrays if 0 in self.grids[a].shape}
-        stored = [(a, regions[a].written) for a in kernel.written if a in regions]
-        written = {a: box for a, box in stored if box is not None and a not in without}
-        raises = kernel.raises or (kernel.divides and without)
-        other = kernel.results or kernel.listed or regions.keys() & kernel.reduced or raises
-        if not written and not other:
+        layout, graph = self._layout(kernel, bounds, named), self.graph
+        if not layout.has_result:
             return None
-        put = {**written, **whole, **{a: self.grids[a].whole for a in kernel.reduced}}
-        order = {a: number for number, a in enumerate(kernel.arrays)}
-        results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
-        launch = kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)
+        scalars = self._scalars(kernel, at)
+        taken = [key for a, pieces in layout.pieces for key in self.grids[a].taken(pieces, graph)]
+        taken += [word for word in scalars if isinstance(word, tuple)]
+        words = [None if isinstance(word, tuple) else word for word in scalars]
+        launch = kernel.text, range(len(kernel.arrays)), [*words, *layout.numbers]
+        block = Block(self.make, self.options, layout.windows, [launch], layout.results, layout.is_chunk)
         targets = [target_of(stores, self.grids[stores.array]) for stores in kernel.listed]
-        has_others = kernel.results or kernel.listed or kernel.reduced or len(put) != 1
-        is_chunk = not has_others and all(self.grids[a].is_chunk(box) for a, box in put.items())
-        key = self._add_block(at.loc.line, windows, [launch], results, targets, is_chunk=is_chunk)
+        key = graph.add(
+            f"{self.fn.name}_line_{at.loc.line}", ListingBlock(block, targets) if targets else block, *taken
+        )
         if self.counting is not None:
-            read = [(a, r) for a, r in regions.items() if a not in kernel.reduced and not r.is_overwritten]
+            read = [
+                (a, r) for a, r in layout.regions.items() if a not in kernel.reduced and not r.is_overwritten
+            ]
             self.counting.block(
                 [(a.name, self.grids[a], r.parts, r.boxes) for a, r in read],
-                [(a.name, self.grids[a], box) for a, box in written.items()],
+                [(a.name, self.grids[a], box) for a, (box, _) in layout.written.items()],
                 [(self.grids[s.array], self._most(s, kernel, bounds), s) for s in kernel.listed],
             )
-        for number, (array, box) in enumerate(written.items(), len(targets)):
-            self.grids[array].write(whole.get(array, box), key, None if is_chunk else number, self.graph)
-        if raises and not written and not targets and (kernel.written or not kernel.results):
+        for number, (array, (_, places)) in enumerate(layout.written.items(), len(targets)):
+            self.grids[array].put(places, key, None if layout.is_chunk else number, graph)
+        if layout.raises and not layout.written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key
 
-    def _add_block(
-        self,
-        line: int,
-        windows: Sequence[tuple[Window, list[Key]]],
-        launches: Sequence[Launch],
-        results: Results,
-        targets: Sequence[Target] = (),
-        *,
-        is_chunk: bool = False,
-    ) -> Key:
-        """A task, with what a `Block` says of it. targets: arrays that it lists stores into."""
-        taken = [key for _, keys in windows for key in keys]
-        taken += [word for *_, words in launches for word in words if isinstance(word, tuple)]
-        known = [
-            (text, arrays, [None if isinstance(word, tuple) else word for word in words])
-            for text, arrays, words in launches
-        ]
-        block = Block(self.make, self.options, [window for window, _ in windows], known, results, is_chunk)
-        return self.graph.add(
-            f"{self.fn.name}_line_{line}", ListingBlock(block, targets) if targets else block, *taken
-        )
+    def _layout(self, kernel: Kernel, bounds: Bounds, named: Mapping[Any, list[int]]) -> Layout:
+        regions, known, at = self._regions(kernel, bounds), self.plans.layouts, (id(kernel), *bounds)
+        found = known.get(at)
+        if (
+            found is None
+            or found.regions is not regions
+            or found.chunks != [self.grids[array].chunks for array in kernel.arrays]
+            or named
+        ):
+            if len(known) >= MOST_KNOWN:
+                known.clear()
+            found = layout_of(kernel, bounds, regions, self.grids, named, shares=self.graph.shares)
+            known[at] = found
+        return found
 
-    def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: ir.Node) -> list[Any]:
+    def _scalars(self, kernel: Kernel, at: ir.Node) -> list[Any]:
         """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
-        scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
-        extents = (n for array in kernel.arrays for n in self.grids[array].shape)
-        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+        return [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
 
 
 def refused(node: Any, reason: str) -> UnsupportedError:

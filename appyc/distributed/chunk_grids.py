@@ -20,6 +20,9 @@ _NOT_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORES
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
 
+Place: TypeAlias = tuple[tuple[int, ...], Slices | None, Slices]
+"""A chunk, the part of it where a result belongs, None for all, and the part of the result that belongs there."""
+
 Piece: TypeAlias = tuple[tuple[int, ...], Slices | None]
 """A chunk, or a part of it, for which there is a task of its own."""
 
@@ -171,16 +174,22 @@ class Grid:
         """Whether a box is all of one chunk. Without axes, the result of a task may be a number and no array."""
         return any(part and self.box(at) == box for at, part, _ in self.overlaps(box))
 
-    def write(self, box: Box, key: Key, number: int | None, graph: Graph) -> None:
-        """Puts the result of a task into the chunks that it overlaps. number: among its results, if it has several."""
+    def places(self, box: Box) -> list[Place]:
+        """The chunks that a box overlaps."""
+        return [
+            (at, None if self._covers(at, part) else part, target) for at, part, target in self.overlaps(box)
+        ]
+
+    def put(self, places: Sequence[Place], key: Key, number: int | None, graph: Graph) -> None:
+        """Puts the result of a task into chunks. number: among its results, if it has several."""
         self.is_changed = self.is_ahead = True
-        for at, part, target in self.overlaps(box):
-            if number is None and self.is_chunk(box):
-                self.keys[at] = key
-            elif self._covers(at, part):
-                self.keys[at] = graph.add("chunk", _result, key, number, target)
-            else:
+        for at, part, target in places:
+            if part is not None:
                 self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
+            elif number is None and len(places) == 1 and at:  # else it may be a number and no array
+                self.keys[at] = key
+            else:
+                self.keys[at] = graph.add("chunk", _result, key, number, target)
 
 
 def _meeting(starts: Sequence[int], low: int, high: int) -> range:

@@ -39,24 +39,39 @@ def array_of(name: str, grid: Grid, graph: Graph) -> Any:
 
 def zeros(
     body: Sequence[Stmt], symbol: Symbol, shape: tuple[int, ...], grids: Iterable[Grid], graph: Graph
-) -> Any:
+) -> Grid:
     """A new array of a program, in chunks like those of another of its shape, or along each axis like those of one as
     long that is cut; with neither, in chunks that are chosen."""
     dtype = symbol.dtype.numpy
-    name = f"zeros-{len(graph.sources)}-{graph.token}"  # to find one takes Dask milliseconds
     known: dict[int, Any] = {}
+    new: Any = None
     meta = None
     for grid in grids:
         meta = grid.meta if meta is None else meta
         if grid.shape == shape:
-            return da.zeros(shape, dtype=dtype, chunks=grid.chunks, meta=grid.meta, name=name)
+            new, meta = grid.chunks, grid.meta
+            break
         for length, chunks in zip(grid.shape, grid.chunks, strict=True):
             if len(chunks) > 1:
                 known.setdefault(length, chunks)
-    new: Any = tuple(known.get(length, "auto") for length in shape)
-    if not known.keys() & set(shape):
+    if new is None and known.keys() & set(shape):
+        new = tuple(known.get(length, "auto") for length in shape)
+    elif new is None:
         new = chosen_chunks(body, symbol, shape)
-    return da.zeros(shape, dtype=dtype, chunks=new, meta=meta, name=name)
+    name = f"zeros-{len(graph.sources)}-{graph.token}"  # to find one takes Dask milliseconds
+    if "auto" in new or not isinstance(meta, np.ndarray):
+        array = da.zeros(shape, dtype=dtype, chunks=new, meta=meta, name=name)
+        graph.sources.append(array)
+        return Grid(array)
+    grid = Grid(da.Array({}, name, new, dtype))
+    for at, box in [(at, grid.box(at)) for at in grid.keys]:
+        grid.keys[at] = graph.add("zeros", _zeros, tuple(high - low for low, high in box), dtype)
+    return grid
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros that need the memory of one."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:

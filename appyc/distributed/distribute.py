@@ -21,14 +21,14 @@ from dask.base import tokenize
 
 from appyc.analysis.sets.evaluate import hold
 from appyc.compiler.analyse import Analysed
-from appyc.distributed.block_tasks import DependsOnTasksError, Prepared
+from appyc.distributed.block_tasks import DependsOnTasksError, Plans, Prepared
 from appyc.distributed.chunk_choice import chosen_chunks, have_one_memory
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.fused_tasks import fuse_tasks
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
-from appyc.distributed.program import NestPlan, Program
+from appyc.distributed.program import Program
 from appyc.distributed.time_tiles import TimeTiled
 from appyc.errors import Note, UnsupportedError
 from appyc.ir.array_accesses import AccessNode, is_access
@@ -59,14 +59,14 @@ def stand_in(value: object) -> object:
 class Chunked:
     """A function for chunked arguments of some types. forms: of its program: with fused nests, with closed forms alone,
     and as it is. A call takes the first whose guards hold. text: of the function. plans: those of the last call, behind
-    what they depend on: of its nests, and of tasks of several steps."""
+    what they depend on."""
 
     analysed: Analysed
     make: Maker
     options: Options
     forms: tuple[Prepared, ...] = field(init=False)
     text: str = field(init=False)
-    plans: tuple[object, dict[int, NestPlan], dict[object, Any]] = (None, {}, {})
+    plans: tuple[object, Plans] = (None, Plans())
 
     def __post_init__(self) -> None:
         plain = better = self.analysed.plain
@@ -81,13 +81,13 @@ class Chunked:
 
     def plans_of(
         self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any], graph: Graph
-    ) -> tuple[dict[int, NestPlan], dict[object, Any]]:
+    ) -> Plans:
         """The plans of a call: those of the last call, if its form, chunks and numbers are the same."""
         numbers = [v for s, v in values.items() if not s.is_array]
         of = id(form), [(grid.chunks, type(grid.meta)) for grid in grids], numbers, graph.shares
         if self.plans[0] != of:
-            self.plans = of, {}, {}
-        return self.plans[1:]
+            self.plans = of, Plans()
+        return self.plans[1]
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:
@@ -142,10 +142,8 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     form, grids = chunked.form(values | given), {s: Grid(a) for s, a in given.items()}
     sources = [copy(a) for a in given.values()]
     graph = Graph(token, sources, have_one_memory(sum(grid.nbytes for grid in grids.values())))
-    nests, tiles = chunked.plans_of(form, grids.values(), values, graph)
-    program = TimeTiled(
-        form, graph, grids, dict(values), chunked.make, chunked.options, nests=nests, tiles=tiles
-    )
+    plans = chunked.plans_of(form, grids.values(), values, graph)
+    program = TimeTiled(form, graph, grids, dict(values), chunked.make, chunked.options, plans=plans)
     return program, given
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.analysis.sets.evaluate import hold
 from appyc.distributed.block_scans import SMALL, starts
 from appyc.distributed.block_tasks import BlockTasks, Tile, refused
 from appyc.distributed.blocking import blocked_loops, is_nest, until_break
-from appyc.distributed.chunk_grids import Grid, Key, Task
+from appyc.distributed.chunk_grids import Key, Task
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import zeros
 from appyc.distributed.scattering import arrays_scattered
@@ -41,13 +40,8 @@ class NestPlan:
     scattered: Mapping[ir.Symbol, Sequence[ir.Store | ir.Update]]
 
 
-@dataclass(slots=True)
 class Program(BlockTasks):
-    """Runs the statements of a program. nests: those that it has come to, by the number of the statement. tiles: what
-    is known of loops around nests, and of tasks of several of their steps."""
-
-    nests: dict[int, NestPlan] = field(default_factory=dict)
-    tiles: dict[object, Any] = field(default_factory=dict)
+    """Runs the statements of a program."""
 
     def block(self, body: tuple[ir.Stmt, ...]) -> ir.Break | ir.Continue | None:
         """Runs statements. Gives the one by which they leave the loop around them."""
@@ -63,7 +57,7 @@ class Program(BlockTasks):
                     if isinstance(new, ir.Binary):
                         new = replace(new, trap=stmt.trap, python=stmt.python)
                     self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
-                case ir.For() if id(stmt) not in self.nests and not is_nest(stmt, self.grids):
+                case ir.For() if id(stmt) not in self.plans.nests and not is_nest(stmt, self.grids):
                     self.repeat(stmt, range(self._number(stmt.lo), self._number(stmt.hi), stmt.step))
                 case ir.While():
                     while self._number(stmt.cond) and not isinstance(self.block(stmt.body), ir.Break):
@@ -77,8 +71,7 @@ class Program(BlockTasks):
                 case ir.Alloc(array=symbol, kept=None):
                     shape = tuple(max(self._number(length), 0) for length in stmt.shape)
                     array = zeros(self.fn.body, symbol, shape, self.grids.values(), self.graph)
-                    self.graph.sources.append(array)
-                    self.values[symbol] = self.grids[symbol] = Grid(array)
+                    self.values[symbol] = self.grids[symbol] = array
                 case ir.Fail(values=words):
                     known = tuple(integer(self._number(word), word.loc) for word in words)
                     self._known(replace(stmt, values=known))
@@ -119,8 +112,9 @@ class Program(BlockTasks):
 
     def _plan(self, stmt: ir.Stmt) -> NestPlan:
         """The plan by which a nest becomes tasks, the same in each iteration of a loop around it."""
-        if id(stmt) in self.nests:
-            return self.nests[id(stmt)]
+        known: NestPlan | None = self.plans.nests.get(id(stmt))
+        if known is not None:
+            return known
         for node in walk(stmt):
             if isinstance(node, ir.View | ir.Call | ir.Draw) or (
                 isinstance(node, ir.Fail) and node.error in ir.OWN_ERRORS
@@ -139,9 +133,10 @@ class Program(BlockTasks):
         scattered = arrays_scattered(stmt, self.grids, reduced)
         loops = loops[:1] if reduced or scattered or any(c.has_order for c in combined) else loops
         own = scalars_written(block) - {s for c in combined for s in c.symbols}
-        self.nests[id(stmt)] = NestPlan(block, loops, combined, reduced, scalars_read(bounds), has_ended, own,
-                                         scattered)  # fmt: skip
-        return self.nests[id(stmt)]
+        bounds_read = scalars_read(bounds)
+        plan = NestPlan(block, loops, combined, reduced, bounds_read, has_ended, own, scattered)
+        self.plans.nests[id(stmt)] = plan
+        return plan
 
     def _tasks(self, nest: NestPlan) -> None:
         """The tasks of a nest, and of what its blocks combine into."""
@@ -174,7 +169,7 @@ class Program(BlockTasks):
                     self._set(symbol, Task(key))
             elif blocks:
                 (total,) = c.totals(blocks, number, [grid.held(self.graph)], self.graph)
-                grid.write(grid.whole, total, None, self.graph)
+                grid.put(grid.places(grid.whole), total, None, self.graph)
         for number, stores in enumerate(kernel.listed):
             store_lists(stores, number, self.grids[stores.array], blocks, self.graph, self.make, self.options)
         if self.unseen and self.counting is None:

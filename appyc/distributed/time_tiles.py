@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.access_boxes import Box, Region, joined, volume
 from appyc.analysis.patterns.early_exits import leaves_early
+from appyc.distributed.block_layouts import numbers_of
 from appyc.distributed.block_tasks import Bounds
 from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
 from appyc.distributed.chunk_grids import Piece, inside
@@ -111,9 +112,9 @@ class TimeTiled(Program):
         """The nests that the loop consists of; None where it has other statements, or blocks depend on each other, or
         on what tasks compute."""
         known = id(loop), *(grid.chunks for grid in self.grids.values())
-        if known not in self.tiles:
-            self.tiles[known] = self._nests(loop)
-        nests: list[Nest] | None = self.tiles[known]
+        if known not in self.plans.loops:
+            self.plans.loops[known] = self._nests(loop)
+        nests: list[Nest] | None = self.plans.loops[known]
         waits = nests and any(self.computed.keys() & {*nest.kernel.scalars} for nest in nests)
         return None if waits else nests
 
@@ -190,11 +191,11 @@ class TimeTiled(Program):
         scalars = sorted({s for nest in nests for s in nest.kernel.scalars}, key=lambda s: s.uid)
         if loop.var in scalars:
             return {}
-        if len(self.tiles) > MOST_KNOWN:
-            self.tiles.clear()
+        if len(self.plans.loops) > MOST_KNOWN:
+            self.plans.loops.clear()
         values = (repr(self.values.get(s)) for s in scalars)  # 0.0 is no -0.0
         chunks = (self.grids[a].chunks for nest in nests for a in nest.kernel.arrays)
-        found: dict[Box, Work] = self.tiles.setdefault((id(loop), len(steps), *values, *chunks), {})
+        found: dict[Box, Work] = self.plans.loops.setdefault((id(loop), len(steps), *values, *chunks), {})
         return found
 
     def _new_work(self, nests: Sequence[Nest], loop: For, steps: Sequence[int], chunk: Box) -> Work:
@@ -209,7 +210,8 @@ class TimeTiled(Program):
             self._set(loop.var, step)
             into = {a for a in last if last[a][0] == number}
             boxes = [chunk if a in into else tile.windows[a] for a in nest.kernel.arrays]
-            numbers = self._numbers(nest.kernel, boxes, bounds, nest.stmt)
+            scalars = self._scalars(nest.kernel, nest.stmt)
+            numbers = [*scalars, *numbers_of(nest.kernel, boxes, bounds, self.grids)]
             arrays = [new[a] if a in into else order[a] for a in nest.kernel.arrays]
             launches.append((nest.kernel.text, arrays, numbers))
         results = [
@@ -254,7 +256,7 @@ class TimeTiled(Program):
                 )
         self._set(loop.var, steps[-1])
         for (chunk, key), (number, array) in itertools.product(done, enumerate(written)):
-            self.grids[array].write(chunk, key, number, self.graph)
+            self.grids[array].put(self.grids[array].places(chunk), key, number, self.graph)
 
 
 def _written(nests: Sequence[Nest]) -> list[Symbol]:

@@ -77,6 +77,10 @@ class Regions:
         self._needs_of_checks = [
             self._names(c.domain, *c.index, *c.extents) for c in self._found.checked_indices
         ]
+        names = self._found.affine.names.items()
+        self._origins = [
+            (n, known.origin) for n, known in names if known.origin is not None and not known.depth
+        ]
         self._wrapped: dict[Symbol, set[int]] = {}
         self._gathered: dict[Symbol, set[int]] = {}
         self._known: dict[tuple[object, ...], dict[Symbol, Region]] = {}
@@ -89,10 +93,9 @@ class Regions:
         access outside its array.
         """
         parameters = {}
-        for name, known in self._found.affine.names.items():
-            if known.origin is not None and not known.depth:
-                with suppress(LookupError):  # a scalar that a task computes
-                    parameters[name] = int(evaluate(known.origin, values))
+        for name, origin in self._origins:
+            with suppress(LookupError):  # a scalar that a task computes
+                parameters[name] = int(evaluate(origin, values))
         key = (*parameters, *parameters.values())
         if key not in self._known:
             if len(self._known) >= _MOST_KNOWN:
