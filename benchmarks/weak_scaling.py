@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 from rich.console import Console
 from rich.table import Table
@@ -81,7 +82,8 @@ KERNELS: dict[str, tuple[Any, Callable[[int], tuple[Any, ...]], Callable[[tuple[
 def facts(name: str, workers: int) -> dict[str, float]:
     function, arguments, operations = KERNELS[name]
     given = arguments(workers)
-    plan = function.explain(*given)
+    with dask.config.set(scheduler="distributed"):  # threads would share chunks
+        plan = function.explain(*given)
     length: dict[str, tuple[int, int]] = {}
     for task, needs in plan.step.items():
         blocks, tasks = max((length[need] for need in needs), default=(0, 0))
