@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import appyc
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 
@@ -43,13 +45,13 @@ def test_a_stencil_moves_its_halo():
     name = a.name
     plan = smoothed.explain(1, a, b)
     assert a.name == name
-    assert [(layer.line, layer.blocks) for layer in plan.layers] == [(16, 16), (20, 16)]
+    assert [(layer.line, layer.blocks) for layer in plan.layers] == [(18, 16), (22, 16)]
     halo = 48 * 200 * 8  # sides between chunks
     copied, kept = plan.layers[0], plan.layers[1]
     assert copied.least == pytest.approx(halo, rel=0.02)
     assert copied.least <= copied.moved <= 1.1 * copied.least
     assert (kept.moved, kept.least) == (0, 0)
-    assert "line 16   1 layer, 16 blocks" in str(plan)
+    assert "line 18   1 layer, 16 blocks" in str(plan)
 
 
 def test_steps_together_have_fewer_tasks_and_a_wider_halo():
@@ -162,3 +164,40 @@ def test_the_tasks_of_one_step_are_drawn(tmp_path):
     assert drawn.mermaid.count("-->") == sum(map(len, drawn.step.values()))
     drawn.save(tmp_path / "step.svg")
     assert (tmp_path / "step.svg").read_text().count("<rect") == len(drawn.step)
+
+
+def test_threads_share_chunks_and_workers_get_parts():
+    def given():
+        return [da.from_array(np.arange(64.0).reshape(8, 8), 4), da.zeros((8, 8), chunks=4)]
+
+    (first, _) = smoothed.explain(1, *given()).layers
+    assert first.tasks == first.blocks == 4
+    a, b = given()
+    smoothed(3, a, b)
+    with dask.config.set(scheduler="distributed"):
+        (cut, _) = smoothed.explain(1, *given()).layers
+        c, d = given()
+        smoothed(3, c, d)
+    assert cut.tasks > cut.blocks
+    assert (cut.moved, cut.least) == (first.moved, first.least)
+    np.testing.assert_array_equal(a.compute(scheduler="sync"), c.compute(scheduler="sync"))
+
+
+@appyc.jit
+def shifted(steps, a, b, by):
+    for _ in range(steps):
+        # pragma parallel for
+        for i in range(1, a.shape[0]):
+            b[i] = a[i - 1] * by
+        # pragma parallel for
+        for i in range(1, a.shape[0]):
+            a[i] = b[i]
+
+
+def test_a_plan_is_of_the_number_and_its_sign():
+    for by in (0.0, -0.0, 2.0):
+        a, b = da.ones(12, chunks=4), da.zeros(12, chunks=4)
+        shifted(3, a, b, by)
+        own, other = np.ones(12), np.zeros(12)
+        shifted.py_func(3, own, other, by)
+        assert str(a.compute(scheduler="sync").tolist()) == str(own.tolist())
