@@ -63,8 +63,8 @@ DRAWN: Mapping[str, Bounds] = dict.fromkeys(("random_standard_uniform", "python_
 class Facts:
     """Facts that hold at one point of the program. bounds: of expressions. nonzero: expressions that are not
     0. evaluated: expressions that have been evaluated without raising. indices: index expressions with the
-    array and the axis for which they are in range, counted from the end where they are negative. nested: the conditional
-    expressions that the point is in."""
+    array and the axis for which they are in range, counted from the end where they are negative. nested: how many
+    conditional expressions the point is in."""
 
     bounds: Mapping[ir.Expr, Bounds] = field(default_factory=dict)
     nonzero: frozenset[ir.Expr] = frozenset()
