@@ -153,7 +153,7 @@ def is_vector(kind: ArrayType) -> bool:
 
 
 def made_in_place(scope: Scope, callee: Function, outs: Mapping[Symbol, Symbol]) -> Function:
-    """The callee with arrays of its caller's, which it resizes, in place of its own. outs: these, by array."""
+    """The callee with arrays of its caller's, which it resizes, instead of its own. outs: these, by array."""
 
     def rule(block: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         return tuple(s for stmt in block for s in _resizing(scope, map_blocks(stmt, rule), outs))
@@ -163,7 +163,7 @@ def made_in_place(scope: Scope, callee: Function, outs: Mapping[Symbol, Symbol])
 
 
 def _resizing(scope: Scope, stmt: Stmt, outs: Mapping[Symbol, Symbol]) -> list[Stmt]:
-    """A statement, with a resize in place of an allocation of one of these arrays."""
+    """A statement, with a resize instead of an allocation of one of these arrays."""
     if not isinstance(stmt, Alloc) or stmt.array not in outs:
         return [stmt]
     loc = stmt.loc
