@@ -32,6 +32,20 @@ def halves(a):
     return out, more
 
 
+def advanced(state, slope, h):
+    return tuple(state[k] + h * slope[k] for k in range(len(state)))
+
+
+def integrated(a):
+    """A state of several numbers, as steps of integrators carry it."""
+    state = (1.0, 0.5, -0.25)
+    for k in range(a.shape[0]):
+        x, y, z = state
+        state = advanced(state, (y - x, x - z, x * y), a[k, 0])
+    far = tuple(max(x, 0.0) if k > 0 else x for k, x in enumerate(state))
+    return state, far, tuple(i * j for i in range(2) for j in range(3) if i != j)
+
+
 def of_an_array(a):
     return tuple(x * 2 for x in a[0]), a.sum()
 
@@ -42,7 +56,7 @@ def of_ranges(a):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("fn", [local_maxima, halves, of_ranges], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [local_maxima, halves, of_ranges, integrated], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3)])
 def test_as_in_python(fn, shape):
     run_everywhere(fn, np.random.default_rng(1).random(shape), strict=True)

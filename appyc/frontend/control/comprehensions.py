@@ -24,7 +24,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
+from appyc.frontend.control.iterables import MAX_UNROLLED, Range, is_outer, may_unroll, what_it_runs_over
 from appyc.frontend.desugar.building import Refused
 from appyc.frontend.desugar.comprehension_loops import LIST, Comprehension, folded
 from appyc.frontend.expressions import expressions
@@ -39,10 +39,13 @@ from appyc.ir.types import DType
 from appyc.ir.visit import rename, rewrite, scalars_read, substitute
 
 
-def collected(scope: Scope, node: Comprehension) -> vals.Value:
-    """The items of a comprehension along one axis; a tuple of them where the iterable is a tuple."""
+def collected(scope: Scope, node: Comprehension, as_tuple: bool = False) -> vals.Value:
+    """The items of a comprehension along one axis; a tuple of them where the iterable is a tuple.
+
+    as_tuple: a tuple is wanted, also of the items of a short range that the program tells.
+    """
     with scope.collect() as block:
-        found = described(scope, node)
+        found = described(scope, node, as_tuple)
     if found is None:
         rows = _rows(scope, node)
         return rows if rows is not None else _in_a_list(scope, node)
@@ -50,19 +53,23 @@ def collected(scope: Scope, node: Comprehension) -> vals.Value:
     return found
 
 
-def described(scope: Scope, node: Comprehension) -> vals.Value | None:
+def described(scope: Scope, node: Comprehension, as_tuple: bool = False) -> vals.Value | None:
     """The items as a tensor expression, or as a tuple; None where they need a loop."""
     loc = scope.loc(node)
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
     if loc in scope.facts.unrolled and isinstance(source, Range):
         source = source.unrolled(loc)
+    if as_tuple:
+        source = _as_a_tuple(source, loc)
     if others or isinstance(source, vals.TupleValue):
         if not isinstance(source, vals.TupleValue):
             return None
         try:
             return vals.TupleValue(
-                tuple(expressions.in_order(scope, _one_by_one(scope, node, node.generators, source)))
+                tuple(
+                    expressions.in_order(scope, _one_by_one(scope, node, node.generators, source, as_tuple))
+                )
             )
         except Refused:
             return None
@@ -107,11 +114,22 @@ def _read_in_iterations(item: ir.Expr, axis: ir.Symbol) -> ir.Expr:
     return rewrite(item, rule)
 
 
+def _as_a_tuple(source: vals.TupleValue | Range, loc: Loc) -> vals.TupleValue | Range:
+    """The items of a short range that the program tells one by one; what else is run over as it is."""
+    if isinstance(source, Range) and 0 < len(source.known) <= MAX_UNROLLED:
+        return source.unrolled(loc)
+    return source
+
+
 def _one_by_one(
-    scope: Scope, node: Comprehension, generators: list[ast.comprehension], source: vals.Value | Range
+    scope: Scope,
+    node: Comprehension,
+    generators: list[ast.comprehension],
+    source: vals.Value | Range,
+    as_tuple: bool,
 ) -> Iterator[vals.Value]:
     """The items of a comprehension whose loops are over tuples, unrolled. Raises Refused for one over another
-    iterable, or with a condition that is known at run time."""
+    iterable, or with a condition that is known at run time. as_tuple: short ranges are unrolled, too."""
     if not isinstance(source, vals.TupleValue):
         raise Refused
     first, *others = generators
@@ -130,7 +148,9 @@ def _one_by_one(
             if not all(holds):
                 continue
             if others:
-                yield from _one_by_one(scope, node, others, what_it_runs_over(scope, others[0].iter))
+                inner = what_it_runs_over(scope, others[0].iter)
+                inner = _as_a_tuple(inner, scope.loc(node)) if as_tuple else inner
+                yield from _one_by_one(scope, node, others, inner, as_tuple)
             else:
                 yield _lowered(scope, node.elt)
 

@@ -132,7 +132,7 @@ def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
         case []:
             return vals.TupleValue(())
         case [ast.GeneratorExp() | ast.ListComp() as items]:
-            value = collected(scope, items)
+            value = collected(scope, items, as_tuple=True)
         case [ast.List() as items]:
             value = expressions.lower_expression(scope, as_tuple(items))
         case [ast.Call(func=ast.Name(id="range"), args=bounds)] if "range" not in scope.locals:
@@ -140,7 +140,7 @@ def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
         case _:
             (value,) = expressions.lower_operands(scope, nodes[:1])
     if not isinstance(value, vals.TupleValue) or len(nodes) > 1:
-        raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
+        raise UnsupportedError("tuple is compiled of tuples, and of generators over tuples and constant ranges", loc,
                                "how many items it has must follow from the types")  # fmt: skip
     return vals.TupleValue(value.items)
 
