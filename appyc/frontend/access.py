@@ -27,8 +27,8 @@ class AccessPath:
 
     Kinds: "param" an argument; "global" and "closure" a variable of the function reached so far;
     "attr" an attribute; "method" one that is bound to the object reached; "item" an item of a tuple; "items" those of a
-    list, as a tuple; "key" the item of a dict at a text key; "module" an imported module; as the last step, one of
-    `generators.STEPS`, with the kind of generator, or CELL, with the kind of cell.
+    list or set in a tuple; "key" the item of a dict at a text key; "module" an imported module; as the last step,
+    one of `generators.STEPS`, with the kind of generator, or CELL, with the kind of cell.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -97,7 +97,7 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
             case field_cells.CELL:
                 value = field_cells.cell_of(value, name)
             case "items":
-                value = items_of(_still(value, list))
+                value = items_of([*value] if isinstance(value, set | frozenset) else _still(value, list))
             case "module":
                 value = import_module(name)
             case _:

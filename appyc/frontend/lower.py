@@ -23,6 +23,7 @@ from appyc.frontend.desugar.array_iterators import without_array_iterators
 from appyc.frontend.desugar.array_lists import without_array_lists
 from appyc.frontend.desugar.bound_methods import without_bound_methods
 from appyc.frontend.desugar.characters import with_codes
+from appyc.frontend.desugar.constant_sets import without_constant_sets
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
@@ -164,6 +165,7 @@ def _without_containers(
         with_named_lists,
         without_byte_arrays,
         without_deques,
+        without_constant_sets,
         without_hash_tables,
         with_lifted_lists,
         without_nested_lists,

@@ -122,9 +122,11 @@ def _is_text(key: ast.expr) -> bool:
 
 
 def is_entered(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether keys that are computed are put into a container, or looked up in one of constant numbers."""
+    """Whether keys that are computed are put into a container, or looked up in one of constant numbers or in a set."""
     is_table = any(
-        isinstance(node, ast.Assign) and _is_of_numbers(node.value) and name in map(ast.unparse, node.targets)
+        isinstance(node, ast.Assign)
+        and (isinstance(node.value, ast.Set) or _is_of_numbers(node.value))
+        and name in map(ast.unparse, node.targets)
         for node in walk(tree)
     )
     for node in walk(tree):
