@@ -16,6 +16,7 @@ from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, expressions, structured_arrays
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
 from appyc.frontend.expressions.array_list_calls import array_in
+from appyc.frontend.expressions.outer_sets import with_items_of_set
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
@@ -106,7 +107,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
         owner = expressions.lower_expression(scope, node.value)
         if is_array(owner):
             return _over_tensor(scope, ravelled(scope, as_tensor(scope, owner, loc), loc), loc)
-    value = bytes_as_tuple(expressions.lower_expression(scope, node), loc)
+    value = with_items_of_set(scope, bytes_as_tuple(expressions.lower_expression(scope, node), loc), loc)
     if isinstance(value, vals.DictValue):
         return expressions.keys_of(value, loc)
     if isinstance(value, vals.TupleValue):

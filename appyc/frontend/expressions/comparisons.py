@@ -16,14 +16,14 @@ from dataclasses import replace
 from enum import Enum
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.access import items_of
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.inlining import inlined
+from appyc.frontend.expressions.outer_sets import with_items_of_set
 from appyc.frontend.library.array_reductions import reduce_array
-from appyc.frontend.resolve import MOST_ITEMS, is_instance
+from appyc.frontend.resolve import is_instance
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
@@ -174,8 +174,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         return _among_list(scope, wanted, found, loc)
     if isinstance(found, DictValue):
         found = expressions.keys_of(found, loc)
-    if isinstance(found, Opaque) and isinstance(found.obj, set | frozenset):
-        found = _items_of_set(scope, found, loc)
+    found = with_items_of_set(scope, found, loc)
     if not isinstance(found, TupleValue):
         raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
                                "`x in (1, 2, 3)` can; of an array, np.any(a == x)")  # fmt: skip
@@ -195,16 +194,6 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         elif constant_truth(out.expr) is None:
             out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
     return out
-
-
-def _items_of_set(scope: Scope, found: Opaque, loc: Loc) -> Value:
-    """The items of a short set of the module or a closure, built in until it changes; another one unchanged."""
-    assert isinstance(found.obj, set | frozenset)
-    items = items_of([*found.obj])
-    if found.root is None or found.root.steps[0][0] == "param" or len(items) > MOST_ITEMS:
-        return found
-    scope.names.environment.depend(found.root.step("items", ""), items)
-    return scope.names.constant(items, None, loc)
 
 
 def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
