@@ -121,11 +121,19 @@ def test_scans_are_those_of_one_array(function, dtypes):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("function", [*ROUNDING, recurrence])
+@pytest.mark.parametrize("function", ROUNDING)
 def test_a_python_integer_that_wraps(function):
     expected, found = run_both(function, made(40, np.int64), 9, 1)
     for one, other in zip(expected, found, strict=True):
         assert one.astype(other.dtype).tobytes() == other.tobytes()
+
+
+def test_an_integer_that_may_be_pythons_does_not_wrap():
+    """`s * 3` is Python's where `s` is the argument, and of 64 bits from then on: one array has the same error."""
+    a = made(40, np.int64)
+    for arrays in ((a.copy(), a.copy()), (da.from_array(a, 9), da.from_array(a, 9))):
+        with pytest.raises(OverflowError, match="more than 64 bits"):
+            np.asarray(recurrence(*arrays, 1))
 
 
 @pytest.mark.parametrize("function", ROUNDING)
