@@ -270,13 +270,17 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
     frame[s->fault_slot + 1] = Py_GetRecursionLimit();
     *ran = s->kernel;
     PyThreadState *state = s->alone ? NULL : PyEval_SaveThread();
+    if (state)
+        use(ONE_CALL);
     status = s->function(frame);
     if (status == STATUS_GUARD && s->checked) {
         *ran = s->checked_kernel;
         status = s->checked(frame);
     }
-    if (state)
+    if (state) {
+        use(-ONE_CALL);
         PyEval_RestoreThread(state);
+    }
     return status;
 }
 

@@ -13,8 +13,10 @@
  * A thread that loses its processor in the middle of a member still keeps the caller waiting. Once that has happened,
  * short loops are left to the caller for some times what it has waited (`is_crowded`, which kernels ask).
  *
- * Any number of threads may call at a time. A region inside a region has one member. In a child made by fork there are
- * no workers until a region asks for them.
+ * Any number of threads may call at a time, as tasks of Dask's do, one for each processor. They share the threads that
+ * kernels may use: a region has as many members as are idle, and at least the caller's share; how a kernel cuts its
+ * loops does not depend on that. A region inside a region has one member. In a child made by fork there are no workers
+ * until a region asks for them.
  */
 #ifndef APPYC_TEAM_H
 #define APPYC_TEAM_H
@@ -38,6 +40,7 @@ enum { MOST_WORKERS = 1024 };
 enum { IDLE_SPIN = 500000, JOIN_SPIN = 1000000 }; /* nanoseconds before a waiting worker, or caller, sleeps */
 enum { LONG_MEMBER = 200000 }; /* nanoseconds: whether a shorter one lost its processor is not looked at */
 enum { REST = 16, MOST_REST = 1000000000 }; /* times the time waited, and nanoseconds, for which a team is crowded */
+#define ONE_CALL ((int64_t)1 << 32)
 
 /* What kernels call; appyc/c_gen/text/team.c declares the same. */
 typedef struct {
@@ -71,6 +74,7 @@ static struct {
     Region *open;
     atomic_uint opened; /* regions so far */
     atomic_llong crowded_until;
+    atomic_llong used; /* ONE_CALL for each call of a kernel at present, and 1 for each further member of its region */
     struct {
         pthread_cond_t called;
         bool asleep;
@@ -278,15 +282,37 @@ static void run_shared(Region *region)
         join_region(region);
 }
 
+/* Notes that calls of kernels, and members of regions, begin or end. */
+static void use(int64_t change)
+{
+    atomic_fetch_add_explicit(&team.used, change, memory_order_relaxed);
+}
+
+/* The members of a region of a kernel that may use some threads. */
+static int members_for(int threads)
+{
+    const int64_t used = atomic_load_explicit(&team.used, memory_order_relaxed), callers = used / ONE_CALL;
+    if (callers < 2)
+        return threads;
+    const int64_t share = threads / callers, idle = threads - (callers - 1) - used % ONE_CALL;
+    return (int)(idle > share ? idle : share > 1 ? share : 1);
+}
+
 static void run_region(void (*run)(void *), void *data, int members)
 {
     const __typeof__(here) around = here;
-    const bool shared = members > 1 && members <= MOST_WORKERS && !around.region;
-    Region region = {.run = run, .data = data, .members = shared ? members : 1};
-    if (shared)
-        run_shared(&region);
+    if (members > 1 && members <= MOST_WORKERS && !around.region)
+        members = members_for(members);
     else
+        members = 1;
+    Region region = {.run = run, .data = data, .members = members};
+    if (members > 1) {
+        use(members - 1);
+        run_shared(&region);
+        use(1 - members);
+    } else {
         run_member(&region, 0);
+    }
     here = around;
 }
 
@@ -334,6 +360,7 @@ static void forget_workers(void)
     pthread_mutex_init(&team.lock, NULL);
     pthread_cond_init(&team.joined, NULL);
     team.waiting = team.workers = 0;
+    team.used = 0;
     team.open = NULL;
     here.region = NULL;
 }

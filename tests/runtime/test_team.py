@@ -162,3 +162,44 @@ for kernel in set(kernels):
     symbols = subprocess.run(["nm", "-D", "--undefined-only", kernel], capture_output=True, text=True).stdout
     assert "GOMP" not in symbols and "omp_" not in symbols, symbols
 """))  # fmt: skip
+
+
+def test_a_call_beside_another_takes_idle_threads_alone(tmp_path):
+    run(
+        written(
+            tmp_path,
+            """
+import time
+
+@appyc.jit(cache=False)
+def steps(out, count):
+    out[0] = 1
+    s = 1
+    for _ in range(count):
+        s = s * 3 % 1000003
+    out[1] = s
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+with using(always):
+    out = np.zeros(2, np.int64)
+    appyc.set_num_threads(1)
+    check(1)
+    steps(out, 1)
+    appyc.set_num_threads(2)
+    out[:] = 0
+    before = threads()
+    beside = threading.Thread(target=steps, args=(out, 300_000_000))
+    beside.start()
+    while not out[0]:
+        time.sleep(0.001)
+    check(3)
+    assert out[1] == 0, "the other call has ended"
+    assert threads() == before + 1, "of the two threads none was idle"
+    beside.join()
+    check(1)
+    assert threads() == before + 1, "alone, a call has both"
+""",
+        )
+    )
