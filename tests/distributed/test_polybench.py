@@ -21,9 +21,11 @@ IN_ANOTHER_ORDER = {
     "gramschmidt",
     "durbin",
     "deriche",
+    "atax",
+    "gemver",
 }
-"""One machine sums their products in the order of its library, and their reductions in that of its lanes; of deriche,
-NumPy computes the coefficients."""
+"""One machine sums their products in the order of its library, and their reductions in that of its lanes, as chunks do
+in rows that they cut; of deriche, NumPy computes the coefficients."""
 
 
 def unequal(array):
