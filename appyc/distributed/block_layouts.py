@@ -6,12 +6,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.distributed.chunk_gathers import named_parts
-from appyc.distributed.chunk_grids import Grid, Piece, Place, Window, inside
-from appyc.distributed.kernels import Kernel, Results
+from appyc.distributed.chunk_grids import Grids, Piece, Pieces, Place, Window, are_chunk, inside
+from appyc.distributed.kernels import Bounds, Kernel, Named, Results
 from appyc.ir.nodes import Symbol
 
 MOST_KNOWN = 1 << 14
@@ -28,7 +27,7 @@ class Layout:
     regions: Mapping[Symbol, Region]
     chunks: Sequence[object]
     windows: Sequence[Window] = ()
-    pieces: Sequence[tuple[Symbol, Sequence[Piece]]] = ()
+    pieces: Pieces = ()
     results: Results = field(default_factory=list)
     numbers: Sequence[int] = ()
     written: Mapping[Symbol, tuple[Box, Sequence[Place]]] = field(default_factory=dict)
@@ -38,17 +37,10 @@ class Layout:
 
 
 def layout_of(
-    kernel: Kernel,
-    bounds: Sequence[tuple[int, int]],
-    regions: Mapping[Symbol, Region],
-    grids: Mapping[Symbol, Grid],
-    named: Mapping[Any, list[int]],
-    *,
-    shares: bool,
+    kernel: Kernel, bounds: Bounds, regions: Mapping[Symbol, Region], grids: Grids, named: Named
 ) -> Layout:
-    """named: chunks of large arrays, by array and axis. shares: see `Graph`."""
     chunks = [grids[array].chunks for array in kernel.arrays]
-    boxes, windows = list[Box](), list[tuple[Window, list[Piece]]]()
+    boxes, windows, taken = list[Box](), list[Window](), list[tuple[Symbol, list[Piece]]]()
     whole = dict[Symbol, Box]()
     for array in kernel.arrays:
         grid, region, fill = grids[array], regions.get(array, Region()), None
@@ -61,8 +53,10 @@ def layout_of(
             whole[array], box, parts = around, around, [around]
         for axis in region.named:
             parts = named_parts(parts, axis, named[array, axis], grid)
+        window, pieces = grid.window(box, parts, fill)
         boxes.append(box)
-        windows.append(grid.window(box, parts, fill, shares=shares))
+        windows.append(window)
+        taken.append((array, pieces))
     # Arrays without elements, of which indices are computed all the same.
     without = {a for a in kernel.arrays if 0 in grids[a].shape}
     stored = [(a, regions[a].written) for a in kernel.written if a in regions]
@@ -72,23 +66,15 @@ def layout_of(
         return Layout(regions, chunks, has_result=False)
     put = {**written, **whole, **{a: grids[a].whole for a in kernel.reduced}}
     order = {a: number for number, a in enumerate(kernel.arrays)}
+    places_of = {a: (box, grids[a].places(whole.get(a, box))) for a, box in written.items()}
+    results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
     has_others = kernel.results or kernel.listed or kernel.reduced or len(put) != 1
-    return Layout(
-        regions,
-        chunks,
-        [window for window, _ in windows],
-        [(a, pieces) for a, (_, pieces) in zip(kernel.arrays, windows, strict=True) if pieces],
-        [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()],
-        numbers_of(kernel, boxes, bounds, grids),
-        {a: (box, grids[a].places(whole.get(a, box))) for a, box in written.items()},
-        raises,
-        not has_others and all(grids[a].is_chunk(box) for a, box in put.items()),
-    )
+    is_chunk = not has_others and all(are_chunk(places) for _, places in places_of.values())
+    numbers = numbers_of(kernel, boxes, bounds, grids)
+    return Layout(regions, chunks, windows, taken, results, numbers, places_of, raises, is_chunk)
 
 
-def numbers_of(
-    kernel: Kernel, boxes: Sequence[Box], bounds: Sequence[tuple[int, int]], grids: Mapping[Symbol, Grid]
-) -> list[int]:
+def numbers_of(kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, grids: Grids) -> list[int]:
     """The arguments of a kernel behind its scalars."""
     extents = (n for array in kernel.arrays for n in grids[array].shape)
     return [*extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]

@@ -76,11 +76,12 @@ def block_scans(
         own = [s for s in (t.value, t.factor, times.get(t.factor or t.value)) if s is not None]
         parts[t.scan.symbol] = t.scan.op, tuple(range(len(results), len(results) + len(own)))
         results += own
-    first: list[ir.Stmt] = [
+    none = (ir.Assign(s, integer(0, loop.loc), loc=loop.loc) for s in times.values())
+    body: tuple[ir.Stmt, ...] = (
         *totals.first(),
-        *(ir.Assign(s, integer(0, loop.loc), loc=loop.loc) for s in times.values()),
-    ]
-    body = (*first, replace(totals.loop(), body=_scaled(totals.loop().body, times)))
+        *none,
+        replace(totals.loop(), body=_scaled(totals.loop().body, times)),
+    )
     return BlockScans(verdict.reason, body, tuple(results), parts, inside.guards, tuple(totals.fixed))
 
 
@@ -101,8 +102,7 @@ def _scaled(body: tuple[ir.Stmt, ...], times: Mapping[ir.Symbol, ir.Symbol]) -> 
 
 
 def starts(op: str, numbers: Sequence[int], before: Any, blocks: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """The values of a scalar at each block's start, and behind the last. blocks: the results of the first
-    pass."""
+    """The values of a scalar at each block's start, and behind the last. blocks: the results of the first pass."""
     of_each = [[block[number] for number in numbers] for block in blocks]
     if op == LINEAR:
         return running(lambda s, totals: _grown(s, *totals), before, of_each, wraps=True)

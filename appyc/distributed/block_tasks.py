@@ -10,7 +10,7 @@ import itertools
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,40 +24,26 @@ from appyc.distributed.block_layouts import MOST_KNOWN, Layout, layout_of
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
 from appyc.distributed.chunk_gathers import tasks_of_names
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
+from appyc.distributed.chunk_grids import BLOCK, NOTHING, Graph, Grid, Key, Pieces, Task
 from appyc.distributed.combining import Combination
 from appyc.distributed.dask_arrays import run
-from appyc.distributed.kernels import (
-    NOTHING,
-    Block,
-    Kernel,
-    Maker,
-    as_numpy,
-    function_of,
-    is_pythons,
-    kernel_of,
-    result_of,
-)
+from appyc.distributed.kernels import Block, Bounds, Kernel, Maker, Named, is_pythons, kernel_of, python_of
 from appyc.distributed.plan import Counting
-from appyc.distributed.scattering import NAME, StoreList
+from appyc.distributed.scattering import StoreList
 from appyc.distributed.shuffles import ListingBlock, target_of
 from appyc.errors import UnsupportedError
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
-from appyc.ir.printer import print_function
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rewrite, scalars_read, walk
+from appyc.ir.visit import scalars_read, walk
 from appyc.options import Options
 from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.node_builders import zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
-Bounds: TypeAlias = Sequence[tuple[int, int]]
-"""The first iteration of each blocked loop, and the one after the last."""
-
-Tile: TypeAlias = tuple[Bounds, Mapping[Any, list[int]]]
-"""The bounds of a block, and the chunks that it takes of large arrays, by array and axis."""
+Tile: TypeAlias = tuple[Bounds, Named]
+"""A block."""
 
 _FAR = 1 << 48
 """Beyond all indices."""
@@ -67,21 +53,11 @@ class DependsOnTasksError(Exception):
     """Raised where writing the graph needs a value that tasks compute."""
 
 
-@dataclass(frozen=True, slots=True)
-class InPython:
-    """A Python function of some arrays and scalars that gives the value of a node, or raises."""
-
-    node: ir.Expr | ir.Fail
-    arrays: tuple[ir.Symbol, ...]
-    scalars: tuple[ir.Symbol, ...]
-    function: Callable[..., Any]
-
-
 @dataclass(slots=True)
 class Prepared:
     """A function, and what is made of it for all calls, by the number of the node: kernels of its nests and scalars,
-    what `until_break` makes of nests, the values that updates of scalars give, and scans. known: Python of what has
-    no elements in it. analysed: the function as scans are found in it."""
+    what `until_break` makes of nests, the values that updates of scalars give, and scans. known: see
+    `in_python`. analysed: the function as scans are found in it."""
 
     fn: ir.Function
     flow: Mapping[ir.Symbol, LoopScalars]
@@ -90,7 +66,7 @@ class Prepared:
     until: dict[int, tuple[ir.Symbol, ir.Stmt]] = field(default_factory=dict)
     values: dict[int, ir.Expr] = field(default_factory=dict)
     scans: dict[int, BlockScans | None] = field(default_factory=dict)
-    known: dict[int, InPython] = field(default_factory=dict)
+    known: dict[int, tuple[ir.Expr, Sequence[ir.Symbol], Callable[..., Any]]] = field(default_factory=dict)
     analysed: tuple[Legality, ir.Function] | None = None
 
     @classmethod
@@ -106,19 +82,13 @@ class Prepared:
             self.scans[id(loop)] = block_scans(*self.analysed, loop, handed_on, self.names)
         return self.scans[id(loop)]
 
-    def in_python(self, node: ir.Expr | ir.Fail) -> InPython:
-        """The function of a node that reads no elements of arrays. That of a raise is made for one call."""
-        if id(node) in self.known:
-            return self.known[id(node)]
-        arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
-        scalars, new = tuple(scalars_read(node)), rewrite(node, as_numpy)
-        body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
-        fn = replace(self.fn, name=NAME, params=(*arrays, *scalars), body=body, tree=0 if results else None,
-                     guards=(), results=results)  # fmt: skip
-        made = InPython(node, arrays, scalars, function_of(print_function(fn, located=True)))
-        if results:
-            self.known[id(node)] = made
-        return made
+    def in_python(self, node: ir.Expr | ir.Fail) -> tuple[Sequence[ir.Symbol], Callable[..., Any]]:
+        """See `python_of`. That of a raise is made for one call."""
+        if isinstance(node, ir.Fail):
+            return python_of(self.fn, node)
+        if id(node) not in self.known:
+            self.known[id(node)] = node, *python_of(self.fn, node)
+        return self.known[id(node)][1:]
 
 
 @dataclass(slots=True)
@@ -180,7 +150,7 @@ class BlockTasks:
         symbols = tuple(self.computed)
         keys = [*wanted, *(task.key for task in self.computed.values())]
         self.raising.difference_update(keys)
-        values = run(self.graph, tuple(self.grids.values()), keys)
+        values = run(self.graph, self.grids.values(), keys)
         for symbol, other in zip(symbols, values[len(wanted) :], strict=True):
             self._set(symbol, other)
         return values[: len(wanted)]
@@ -226,14 +196,13 @@ class BlockTasks:
         return self.prepared.kernels[at]
 
     def _known(self, node: ir.Expr | ir.Fail) -> Any:
-        """The value of an expression over known numbers, evaluated in Python. Raises what the program
-        raises."""
+        """The value of an expression over known numbers, evaluated in Python. Raises what the program raises."""
         if isinstance(node, ir.Var) and node.symbol in self.values:
             return self.values[node.symbol]
-        made = self.prepared.in_python(node)
-        if missing := [s for s in made.scalars if s not in self.values]:
+        params, function = self.prepared.in_python(node)
+        if missing := [s for s in params if s not in self.values and not s.is_array]:
             raise refused(node, f"{missing[0].name!r} may have no value here")
-        return made.function(*(self.grids[a] for a in made.arrays), *(self.values[s] for s in made.scalars))
+        return function(*(self.grids[s] if s.is_array else self.values[s] for s in params))
 
     def _argument(self, symbol: ir.Symbol, at: ir.Node, *, is_set: bool) -> Any:
         """The value of a scalar as a task's argument: a number, or the key of a task. is_set: it may have no
@@ -284,73 +253,61 @@ class BlockTasks:
 
     def _most(self, stores: StoreList, kernel: Kernel, bounds: Bounds) -> int | None:
         """The most stores that a block executes; None where the number is not known before it runs."""
-        with suppress(LookupError):
-            return (
-                None if stores.most is None else round(evaluate(stores.most, self._known_in(kernel, bounds)))
-            )
+        if stores.most is not None:
+            with suppress(LookupError):
+                most: int = round(evaluate(stores.most, self._known_in(kernel, bounds)))
+                return most
         return None
 
     def _tiles(self, kernel: Kernel, loops: Sequence[ir.For], at: ir.Stmt) -> list[Tile]:
         """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
         to these."""
-        asked, blocks = [], list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
+        blocks = list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
         if all(self.grids[array].nbytes <= access_boxes.WHOLE for array in kernel.arrays):
             return [(block, NOTHING) for block in blocks]
-        for bounds in blocks:
-            regions = self._regions(kernel, bounds)
-            asked.append(tasks_of_names(kernel.body, regions, self.grids, at.loc, self.graph)
-                         if any(region.named for region in regions.values()) else {})  # fmt: skip
+        asked = [tasks_of_names(kernel.body, self._regions(kernel, b), self.grids, at.loc) for b in blocks]
         keys = [key for names in asked for key in names.values()]
         found = iter(self._run(keys) if keys else ())
-        return [
-            (block, dict(zip(names, found, strict=False))) for block, names in zip(blocks, asked, strict=True)
-        ]
+        named = (dict(zip(names, found, strict=False)) for names in asked)
+        return list(zip(blocks, named, strict=True))
 
-    def _task(
-        self, kernel: Kernel, bounds: Bounds, at: ir.Node, named: Mapping[Any, list[int]] = NOTHING
-    ) -> Key | None:
-        """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
-        layout, graph = self._layout(kernel, bounds, named), self.graph
+    def _task(self, kernel: Kernel, bounds: Bounds, at: ir.Node, named: Named = NOTHING) -> Key | None:
+        """The task of a block; None where it has no result."""
+        layout = self._layout(kernel, bounds, named)
         if not layout.has_result:
             return None
         scalars = self._scalars(kernel, at)
-        taken = [key for a, pieces in layout.pieces for key in self.grids[a].taken(pieces, graph)]
-        taken += [word for word in scalars if isinstance(word, tuple)]
         words = [None if isinstance(word, tuple) else word for word in scalars]
         launch = kernel.text, range(len(kernel.arrays)), [*words, *layout.numbers]
         block = Block(self.make, self.options, layout.windows, [launch], layout.results, layout.is_chunk)
         targets = [target_of(stores, self.grids[stores.array]) for stores in kernel.listed]
-        key = graph.add(
-            f"{self.fn.name}_line_{at.loc.line}", ListingBlock(block, targets) if targets else block, *taken
-        )
+        taken = [word for word in scalars if isinstance(word, tuple)]
+        key = self.add_block(at, ListingBlock(block, targets) if targets else block, layout.pieces, taken)
         if self.counting is not None:
-            read = [
-                (a, r) for a, r in layout.regions.items() if a not in kernel.reduced and not r.is_overwritten
-            ]
+            read = ((a, r) for a, r in layout.regions.items() if a not in kernel.reduced)
             self.counting.block(
-                [(a.name, self.grids[a], r.parts, r.boxes) for a, r in read],
-                [(a.name, self.grids[a], box) for a, (box, _) in layout.written.items()],
+                [(self.grids[a], r.parts, r.boxes) for a, r in read if not r.is_overwritten],
+                [(self.grids[a], box) for a, (box, _) in layout.written.items()],
                 [(self.grids[s.array], self._most(s, kernel, bounds), s) for s in kernel.listed],
             )
         for number, (array, (_, places)) in enumerate(layout.written.items(), len(targets)):
-            self.grids[array].put(places, key, None if layout.is_chunk else number, graph)
+            self.grids[array].put(places, key, None if layout.is_chunk else number)
         if layout.raises and not layout.written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key
 
-    def _layout(self, kernel: Kernel, bounds: Bounds, named: Mapping[Any, list[int]]) -> Layout:
+    def add_block(self, at: ir.Node, block: object, pieces: Pieces, taken: Sequence[Key] = ()) -> Key:
+        """The task of a block. pieces: those of the arrays that it takes. taken: the numbers that it takes."""
+        of_arrays = (key for array, of in pieces for key in self.grids[array].taken(of))
+        return self.graph.add(f"{self.fn.name}{BLOCK}{at.loc.line}", block, *of_arrays, *taken)
+
+    def _layout(self, kernel: Kernel, bounds: Bounds, named: Named) -> Layout:
         regions, known, at = self._regions(kernel, bounds), self.plans.layouts, (id(kernel), *bounds)
-        found = known.get(at)
-        if (
-            found is None
-            or found.regions is not regions
-            or found.chunks != [self.grids[array].chunks for array in kernel.arrays]
-            or named
-        ):
+        chunks, found = [self.grids[array].chunks for array in kernel.arrays], known.get(at)
+        if found is None or found.regions is not regions or found.chunks != chunks or named:
             if len(known) >= MOST_KNOWN:
                 known.clear()
-            found = layout_of(kernel, bounds, regions, self.grids, named, shares=self.graph.shares)
-            known[at] = found
+            found = known[at] = layout_of(kernel, bounds, regions, self.grids, named)
         return found
 
     def _scalars(self, kernel: Kernel, at: ir.Node) -> list[Any]:

@@ -17,10 +17,10 @@ from typing import Any
 
 import dask
 
+from appyc.distributed.scattering import accesses_by_array
 from appyc.ir.affine import linear_form
-from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import Load, Stmt, Symbol, Var
-from appyc.ir.visit import arrays_written, loops_of, walk
+from appyc.ir.visit import arrays_written, loops_of
 
 LEAST = 2 << 20
 """Bytes of an array of which further chunks are not worth their tasks."""
@@ -30,21 +30,20 @@ CHUNKS_OF_THREAD, PART_OF_MEMORY = 2, 32
 
 COPIES_IN_MEMORY = 4
 
+_IN_THIS_PROCESS = (None, "threads", "threading", "sync", "synchronous", "single-threaded")
+"""Dask's names of schedulers whose tasks run as threads of this process."""
 
-def _moved_along(body: Iterable[Stmt], array: Symbol) -> tuple[int | None, bool]:
+
+def _moved_along(body: Sequence[Stmt], array: Symbol) -> tuple[int | None, bool]:
     """The axis along which the outermost loops move that move along any, of stores if there are some; and whether all
     accesses do."""
     axes: dict[int, int] = {}
-    accesses = [n for n in walk(body) if is_access(n) and array_of(n) == array]
+    accesses = accesses_by_array(body, [array]).get(array, [])
     for loop in loops_of(body):
-        for node in walk(loop):
-            if is_access(node) and array_of(node) == array and id(node) not in axes:
-                of = (
-                    axis
-                    for axis, e in enumerate(node.index)
-                    if Var(loop.var, loc=e.loc) in linear_form(e).terms
-                )
-                axes.update((id(node), axis) for axis in [next(of, None)] if axis is not None)
+        for node in accesses_by_array(loop, [array]).get(array, ()):
+            for axis, e in enumerate(node.index):
+                if Var(loop.var, loc=e.loc) in linear_form(e).terms:
+                    axes.setdefault(id(node), axis)
     stores = [axes[id(n)] for n in accesses if id(n) in axes and not isinstance(n, Load)]
     votes = Counter(stores or axes.values()).most_common(1)
     return (votes[0][0] if votes else None), all(id(n) in axes for n in accesses)
@@ -83,15 +82,9 @@ def _client() -> Any:
 def have_one_memory(nbytes: int) -> bool:
     """Whether the tasks of a call over so many bytes of arrays will run as threads of this process, and these fit into
     its memory several times. Where they do not, a chunk must not live longer than a task needs more than its sides."""
-    threaded = dask.config.get("scheduler", None) in (
-        None,
-        "threads",
-        "threading",
-        "sync",
-        "synchronous",
-        "single-threaded",
-    )
-    return threaded and _client() is None and nbytes * COPIES_IN_MEMORY <= _memory()
+    if dask.config.get("scheduler", None) not in _IN_THIS_PROCESS or _client() is not None:
+        return False
+    return nbytes * COPIES_IN_MEMORY <= _memory()
 
 
 def _resources() -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Box, Region
-from appyc.distributed.chunk_grids import Graph, Grid, Key, joined, on_host
+from appyc.distributed.chunk_grids import Grid, Grids, Key, joined, on_host
 from appyc.errors import Loc, Note, UnsupportedError
 from appyc.ir.affine import linear_form
 from appyc.ir.nodes import Cast, Load, Stmt, Symbol
@@ -21,15 +21,10 @@ from appyc.ir.visit import walk
 
 
 def tasks_of_names(
-    body: Iterable[Stmt],
-    regions: Mapping[Symbol, Region],
-    grids: Mapping[Symbol, Grid],
-    loc: Loc,
-    graph: Graph,
+    body: Iterable[Stmt], regions: Mapping[Symbol, Region], grids: Grids, loc: Loc
 ) -> dict[tuple[Symbol, int], Key]:
-    """The tasks that name the chunks of each large array that a block reads, for each axis indexed by
-    elements of other arrays. Raises UnsupportedError for an index that is no element of an array, but for a
-    constant."""
+    """The tasks that name the chunks of each large array that a block reads, for each axis indexed by elements of other
+    arrays. Raises UnsupportedError for an index that is no element of an array, but for a constant."""
     out: dict[tuple[Symbol, int], Key] = {}
     for array, region in regions.items():
         for axis in sorted(region.named):
@@ -43,7 +38,7 @@ def tasks_of_names(
                     case [((Load() as inner) | Cast(Load() as inner, DType.INT64), 1)] if (
                         touched := regions[inner.array].touched
                     ) is not None:
-                        read = grids[inner.array].read(touched, regions[inner.array].parts, graph)
+                        read = grids[inner.array].read(touched, regions[inner.array].parts)
                         windows.append([*read, int(form.constant)])
                     case _:
                         raise UnsupportedError(
@@ -54,7 +49,7 @@ def tasks_of_names(
                                           for n in walk(node.index[axis]) if isinstance(n, Load)),
                         )  # fmt: skip
             starts = grids[array].starts[axis]
-            out[array, axis] = graph.add(f"names_line_{loc.line}", _names, starts, windows)
+            out[array, axis] = grids[array].graph.add(f"names_line_{loc.line}", _names, starts, windows)
     return out
 
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import mmap
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,17 +14,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.analysis.accesses.access_boxes import WHOLE, Box
+from appyc.ir.nodes import Symbol
 
 _NOT_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+
+NOTHING: Mapping[Any, Any] = {}
+
+BLOCK = "_line_"
+"""In the names of tasks of blocks."""
 
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
 
-Place: TypeAlias = tuple[tuple[int, ...], Slices | None, Slices]
+At: TypeAlias = tuple[int, ...]
+"""The number of a chunk along each axis."""
+
+Place: TypeAlias = tuple[At, Slices | None, Slices]
 """A chunk, the part of it where a result belongs, None for all, and the part of the result that belongs there."""
 
-Piece: TypeAlias = tuple[tuple[int, ...], Slices | None]
+Piece: TypeAlias = tuple[At, Slices | None]
 """A chunk, or a part of it, for which there is a task of its own."""
+
+Pieces: TypeAlias = Sequence[tuple[Symbol, Sequence[Piece]]]
+"""Those of each array that a task takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +92,24 @@ class Graph:
 
 
 class Grid:
-    """One array: its chunks, and for each the key of the task that computes its present contents. meta: an array of the
-    type of its chunks, which are NumPy's or CuPy's. is_ahead: some of them are not yet run."""
+    """One array of the program: its chunks, and for each the key of the task that computes its present contents. meta:
+    an array of the type of its chunks, which are NumPy's or CuPy's. is_ahead: some of them are not yet run."""
 
-    def __init__(self, array: Any) -> None:
-        self.dtype, self.meta = array.dtype, array._meta
+    def __init__(self, name: str, array: Any, graph: Graph) -> None:
+        self.name, self.graph, self.dtype, self.meta = name, graph, array.dtype, array._meta
         self.shape: tuple[int, ...] = array.shape
         self.chunks: tuple[tuple[int, ...], ...] = array.chunks
         self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
         indices = itertools.product(*(range(len(sizes)) for sizes in self.chunks))
-        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in indices}
+        self.keys: dict[At, Key] = {at: (array.name, *at) for at in indices}
         self.is_changed = self.is_ahead = False
 
-    def overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
-        """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""
+    def overlaps(self, box: Box, window: Box | None = None) -> Iterator[tuple[At, Slices, Slices]]:
+        """The chunks that a box overlaps: the part in the chunk, and the same part in a window, or in the box."""
         axes = []
-        for (low, high), starts in zip(box, self.starts, strict=True):
+        for (low, high), starts, (first, _) in zip(box, self.starts, window or box, strict=True):
             parts = [(n, max(low, starts[n]), min(high, starts[n + 1])) for n in _meeting(starts, low, high)]
-            axes.append([(n, slice(a - starts[n], b - starts[n]), slice(a - low, b - low))
+            axes.append([(n, slice(a - starts[n], b - starts[n]), slice(a - first, b - first))
                          for n, a, b in parts if a < b])  # fmt: skip
         for each in itertools.product(*axes):
             yield tuple(p[0] for p in each), tuple(p[1] for p in each), tuple(p[2] for p in each)
@@ -108,54 +120,42 @@ class Grid:
         ends = [(starts[n], starts[n + 1]) for n in _meeting(starts, low, high)]
         return sum(2 * (min(high, b) - max(low, a)) >= b - a > 0 for a, b in ends)
 
-    def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
+    def _covers(self, at: At, part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
-    def window(
-        self, window: Box, parts: Iterable[Box], fill: Any = None, *, shares: bool
-    ) -> tuple[Window, list[Piece]]:
-        """A window, and the pieces that it is joined of. shares: see `Graph`."""
+    def window(self, window: Box, parts: Iterable[Box], fill: Any = None) -> tuple[Window, list[Piece]]:
+        """A window, and the pieces that it is joined of."""
         pieces: list[Piece] = []
         targets: list[tuple[Slices, Slices | None]] = []
-        for box in parts:
-            for at, part, target in self.overlaps(box):
-                of_chunk = None if self._covers(at, part) else part
-                place = tuple(slice(t.start + low - first, t.stop + low - first)
-                              for t, (low, _), (first, _) in zip(target, box, window, strict=True))  # fmt: skip
-                pieces.append((at, None if shares else of_chunk))
-                targets.append((place, of_chunk if shares else None))
+        for at, part, target in (place for box in parts for place in self.places(box, window)):
+            pieces.append((at, None if self.graph.shares else part))
+            targets.append((target, part if self.graph.shares else None))
         return Window([high - low for low, high in window], self.meta, targets, fill), pieces
 
-    def taken(self, pieces: Iterable[Piece], graph: Graph) -> list[Key]:
+    def taken(self, pieces: Iterable[Piece]) -> list[Key]:
         """The tasks that have these pieces."""
-        held = self.keys
-        return [held[at] if part is None else graph.slice(held[at], part) for at, part in pieces]
+        held, slice_of = self.keys, self.graph.slice
+        return [held[at] if part is None else slice_of(held[at], part) for at, part in pieces]
 
-    def read(
-        self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None
-    ) -> tuple[Window, list[Key]]:
+    def read(self, window: Box, parts: Iterable[Box]) -> tuple[Window, list[Key]]:
         """A window, and the tasks of its parts."""
-        found, pieces = self.window(window, parts, fill, shares=graph.shares)
-        return found, self.taken(pieces, graph)
+        found, pieces = self.window(window, parts)
+        return found, self.taken(pieces)
 
-    def held(self, graph: Graph) -> Key:
+    def held(self) -> Key:
         """The task that has all of it."""
         if len(self.keys) == 1:
             return next(iter(self.keys.values()))
-        return graph.add(
-            "whole", partial(joined, is_written=True), *self.read(self.whole, [self.whole], graph)
-        )
+        return self.graph.add("whole", partial(joined, is_written=True), *self.read(self.whole, [self.whole]))
 
-    def box(self, at: tuple[int, ...]) -> Box:
+    def box(self, at: At) -> Box:
         """The elements of a chunk."""
         return tuple((starts[n], starts[n + 1]) for n, starts in zip(at, self.starts, strict=True))
 
     def chunk_around(self, box: Box) -> Box | None:
         """The elements of the chunk of which a box is a part; None where it is all of one, or of several."""
-        chunks = {at: part for at, part, _ in self.overlaps(box)}
-        if len(chunks) != 1 or any(self._covers(at, part) for at, part in chunks.items()):
-            return None
-        return self.box(*chunks)
+        places = self.places(box)
+        return self.box(places[0][0]) if len(places) == 1 and places[0][1] is not None else None
 
     @property
     def whole(self) -> Box:
@@ -170,26 +170,29 @@ class Grid:
         """Its bytes."""
         return math.prod(map(max, self.chunks)) * int(self.dtype.itemsize)
 
-    def is_chunk(self, box: Box) -> bool:
-        """Whether a box is all of one chunk. Without axes, the result of a task may be a number and no array."""
-        return any(part and self.box(at) == box for at, part, _ in self.overlaps(box))
+    def places(self, box: Box, window: Box | None = None) -> list[Place]:
+        """The chunks that a box overlaps; the result is of a window, or of the box."""
+        overlaps = self.overlaps(box, window)
+        return [(at, None if self._covers(at, part) else part, target) for at, part, target in overlaps]
 
-    def places(self, box: Box) -> list[Place]:
-        """The chunks that a box overlaps."""
-        return [
-            (at, None if self._covers(at, part) else part, target) for at, part, target in self.overlaps(box)
-        ]
-
-    def put(self, places: Sequence[Place], key: Key, number: int | None, graph: Graph) -> None:
+    def put(self, places: Sequence[Place], key: Key, number: int | None) -> None:
         """Puts the result of a task into chunks. number: among its results, if it has several."""
         self.is_changed = self.is_ahead = True
         for at, part, target in places:
             if part is not None:
-                self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
-            elif number is None and len(places) == 1 and at:  # else it may be a number and no array
+                self.keys[at] = self.graph.add("patch", _patch, self.keys[at], key, number, part, target)
+            elif number is None and are_chunk(places):
                 self.keys[at] = key
             else:
-                self.keys[at] = graph.add("chunk", _result, key, number, target)
+                self.keys[at] = self.graph.add("chunk", _result, key, number, target)
+
+
+Grids: TypeAlias = Mapping[Symbol, Grid]
+
+
+def are_chunk(places: Sequence[Place]) -> bool:
+    """Whether these are all of one chunk. Without axes, the result of a task may be a number and no array."""
+    return len(places) == 1 and places[0][0] != () and places[0][1] is None
 
 
 def _meeting(starts: Sequence[int], low: int, high: int) -> range:
@@ -199,9 +202,8 @@ def _meeting(starts: Sequence[int], low: int, high: int) -> range:
 
 def inside(box: Box, window: Box) -> Slices:
     """The part of a window that a box in it is."""
-    return tuple(
-        slice(low - first, high - first) for (low, high), (first, _) in zip(box, window, strict=True)
-    )
+    sides = zip(box, window, strict=True)
+    return tuple(slice(low - first, high - first) for (low, high), (first, _) in sides)
 
 
 def in_c_order(array: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -42,12 +42,14 @@ def _greatest(a: Any, b: Any) -> Any:
     return np.where(b > a, b, a) if np.ndim(a) else max(a, b)
 
 
-COMMUTING: dict[str, Callable[[Any, Any], Any]] = {
+Combine: TypeAlias = Callable[[Any, Any], Any]
+
+COMMUTING: dict[str, Combine] = {
     "+": operator.add, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "and": operator.and_, "or": operator.or_, "min": _least, "max": _greatest,
     "minimum": np.minimum, "maximum": np.maximum,
 }  # fmt: skip
-_FIRST: dict[str, Callable[[Any, Any], Any]] = {
+_FIRST: dict[str, Combine] = {
     "first min": partial(min, key=operator.itemgetter(0)), "first max": partial(max, key=operator.itemgetter(0)),
 }  # fmt: skip
 """The combination of two results of an arg-reduction: the first where values are equal or unordered."""
@@ -81,9 +83,9 @@ class Combination:
             at = None
         first = before[0] if count == 1 else list(before)
         total = graph.add("total", _total, self.op, self.wraps, first, at, level)
-        return (
-            [total] if count == 1 else [graph.add("scalar", operator.getitem, total, k) for k in range(count)]
-        )
+        if count == 1:
+            return [total]
+        return [graph.add("scalar", operator.getitem, total, k) for k in range(count)]
 
 
 def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Combination]:
@@ -104,10 +106,10 @@ def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Comb
         starts = (identity(extreme.op, value.dtype, loc), *(zero(s.dtype, loc) for s in others))
         out.append(Combination(extreme.symbols, f"first {extreme.op}" if others else extreme.op, starts))
     exact = trapping_sums(stmt)
-    return out + [
-        Combination((r.symbol,), r.op, (identity(r.op, r.symbol.dtype, loc),), r.symbol not in exact)
-        for r in reductions
-    ]
+    for r in reductions:
+        start = identity(r.op, r.symbol.dtype, loc)
+        out.append(Combination((r.symbol,), r.op, (start,), wraps=r.symbol not in exact))
+    return out
 
 
 def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Combination]:
@@ -145,12 +147,9 @@ def _total(op: str, wraps: bool, before: Any, number: int | slice | None, parts:
     return _combine(op, wraps, None, [before, *([_combine(op, wraps, number, parts)] if parts else [])])
 
 
-def running(
-    function: Callable[[Any, Any], Any], first: Any, others: Iterable[Any], *, wraps: bool
-) -> list[Any]:
+def running(combine: Combine, first: Any, others: Iterable[Any], *, wraps: bool) -> list[Any]:
     """The running combination of values, from `first` on. wraps: integers wrap at 64 bits, as NumPy's do."""
+    first = np.int64(first) if wraps and type(first) is int else first
     with np.errstate(over="ignore"):
-        found = itertools.accumulate(
-            others, function, initial=np.int64(first) if wraps and type(first) is int else first
-        )
+        found = itertools.accumulate(others, combine, initial=first)
         return [value.item() if type(value) is np.int64 else value for value in found]

@@ -1,20 +1,69 @@
-"""Arrays of Dask's for what a graph computes."""
+"""The tasks of a graph and what they compute, as Dask takes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
+from dask.array.core import normalize_chunks
+from dask.core import subs
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from appyc.distributed.chunk_choice import chosen_chunks
-from appyc.distributed.chunk_grids import Graph, Grid, Key
-from appyc.distributed.fused_tasks import BLOCK, fuse_tasks
+from appyc.distributed.chunk_grids import BLOCK, Graph, Grid, Grids, Key
 from appyc.ir.nodes import Stmt, Symbol
+
+MOST_IN_ONE = 16
+"""Tasks that become one: Dask runs them by recursion."""
+
+
+def keys_in(task: Any) -> Iterator[Key]:
+    """The keys in a task, each as often as it is taken."""
+    if isinstance(task, list):
+        for each in task:
+            yield from keys_in(each)
+    elif type(task) is tuple and task:
+        if isinstance(task[0], str):
+            yield task
+        elif callable(task[0]):
+            for each in task[1:]:
+                yield from keys_in(each)
+
+
+def fuse_tasks(graph: Graph, scalars: Iterable[Key], grids: Iterable[Grid]) -> None:
+    """Puts a task into the only one that takes its result, where nothing waits longer for that, and notes which ones
+    others take. scalars, grids: the results that are wanted.
+
+        total = sum of blocks; mean = mean of total          ->  mean = mean of (sum of blocks)
+
+    Dask fuses such chains too, and then orders the tasks of each one anew whenever it runs it, which takes longer than
+    a small task."""
+    tasks, kept = graph.tasks, {*scalars, *(key for grid in grids for key in grid.keys.values())}
+    taken = {key: [*keys_in(task)] for key, task in tasks.items()}
+    uses, needs = Counter(itertools.chain(*taken.values())), {key: {*each} for key, each in taken.items()}
+    sizes: dict[Key, int] = {}
+    for key in list(tasks):
+        asked = list(needs[key])
+        while asked:
+            inner = asked.pop()
+            both = sizes.get(key, 1) + sizes.get(inner, 1)
+            if uses[inner] != 1 or inner not in tasks or inner in kept or both > MOST_IN_ONE:
+                continue
+            early = needs[inner].union(*(needs.get(need, ()) for need in needs[inner]))
+            if BLOCK in inner[0] and BLOCK not in key[0]:
+                continue
+            if needs[inner] and not needs[key] - {inner} <= early:
+                continue
+            tasks[key], sizes[key] = subs(tasks[key], inner, tasks.pop(inner)), both
+            needs[key] = (needs[key] - {inner}) | needs.pop(inner)
+            asked += needs[key]
+    graph.taken = {need for each in needs.values() for need in each}
 
 
 def _with(name: str, layer: dict[Key, object], graph: Graph) -> HighLevelGraph:
@@ -25,53 +74,44 @@ def _with(name: str, layer: dict[Key, object], graph: Graph) -> HighLevelGraph:
     return HighLevelGraph({**below.layers, name: layer}, {**below.dependencies, name: needs})
 
 
-def array_of(name: str, grid: Grid, graph: Graph) -> Any:
+def array_of(name: str, grid: Grid) -> Any:
     """The present contents of a grid. Tasks that no others take get the names of chunks."""
-    taken = graph.taken
+    graph, taken = grid.graph, grid.graph.taken
     own = {at: k for at, k in grid.keys.items() if taken is not None and k in graph.tasks and k not in taken}
-    of_block = next((key[0] for key in own.values() if BLOCK in key[0]), None)
-    name = (
-        f"{of_block.removesuffix(graph.token)}{name}-{graph.token}" if of_block else f"{name}-{graph.token}"
-    )
+    of_block = next((key[0] for key in own.values() if BLOCK in key[0]), "")
+    name = f"{of_block.removesuffix(graph.token)}{name}-{graph.token}"
     layer = {(name, *at): graph.tasks.pop(key) if at in own else key for at, key in grid.keys.items()}
     return da.Array(_with(name, layer, graph), name, grid.chunks, meta=grid.meta)
 
 
-def zeros(
-    body: Sequence[Stmt], symbol: Symbol, shape: tuple[int, ...], grids: Iterable[Grid], graph: Graph
-) -> Grid:
+def zeros(body: Sequence[Stmt], symbol: Symbol, shape: tuple[int, ...], grids: Grids, graph: Graph) -> Grid:
     """A new array of a program, in chunks like those of another of its shape, or along each axis like those of one as
     long that is cut; with neither, in chunks that are chosen."""
     dtype = symbol.dtype.numpy
     known: dict[int, Any] = {}
-    new: Any = None
-    meta = None
-    for grid in grids:
-        meta = grid.meta if meta is None else meta
-        if grid.shape == shape:
-            new, meta = grid.chunks, grid.meta
-            break
-        for length, chunks in zip(grid.shape, grid.chunks, strict=True):
-            if len(chunks) > 1:
-                known.setdefault(length, chunks)
-    if new is None and known.keys() & set(shape):
-        new = tuple(known.get(length, "auto") for length in shape)
-    elif new is None:
-        new = chosen_chunks(body, symbol, shape)
-    name = f"zeros-{len(graph.sources)}-{graph.token}"  # to find one takes Dask milliseconds
-    if "auto" in new or not isinstance(meta, np.ndarray):
-        array = da.zeros(shape, dtype=dtype, chunks=new, meta=meta, name=name)
-        graph.sources.append(array)
-        return Grid(array)
-    grid = Grid(da.Array({}, name, new, dtype))
-    for at, box in [(at, grid.box(at)) for at in grid.keys]:
-        grid.keys[at] = graph.add("zeros", _zeros, tuple(high - low for low, high in box), dtype)
+    for grid in grids.values():
+        for length, sizes in zip(grid.shape, grid.chunks, strict=True):
+            if len(sizes) > 1:
+                known.setdefault(length, sizes)
+    like = next((grid for grid in grids.values() if grid.shape == shape), None)
+    if like is not None:
+        chunks = like.chunks
+    elif known.keys() & {*shape}:
+        chunks = normalize_chunks(tuple(known.get(length, "auto") for length in shape), shape, dtype=dtype)
+    else:
+        chunks = chosen_chunks(body, symbol, shape)
+    of = like or next(iter(grids.values()), None)
+    array = da.Array({}, "", chunks, dtype, None if of is None else of.meta)
+    grid = Grid(symbol.name, array, graph)
+    for at in grid.keys:
+        grid.keys[at] = graph.add("zeros", _zeros, [high - low for low, high in grid.box(at)], grid.meta)
     return grid
 
 
-def _zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros that need the memory of one."""
-    return np.broadcast_to(np.zeros((), dtype), shape)
+def _zeros(shape: Sequence[int], like: Any) -> Any:
+    """Zeros; NumPy's need the memory of one."""
+    is_numpys = isinstance(like, np.ndarray)
+    return np.broadcast_to(np.zeros((), like.dtype), shape) if is_numpys else np.zeros_like(like, shape=shape)
 
 
 def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:
@@ -80,11 +120,11 @@ def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:
     return da.Array(_with(name, {(name,): (np.asarray, key, dtype)}, graph), name, (), dtype)
 
 
-def run(graph: Graph, grids: Sequence[Grid], keys: Sequence[Key]) -> list[Any]:
+def run(graph: Graph, grids: Collection[Grid], keys: Sequence[Key]) -> list[Any]:
     """Computes scalars now, and with them what the arrays have become. The graph goes on from there."""
     changed = [grid for grid in grids if grid.is_ahead]
-    fuse_tasks(graph, {*keys, *(key for grid in grids for key in grid.keys.values())})
-    arrays = [array_of(f"until-{number}", grid, graph) for number, grid in enumerate(changed)]
+    fuse_tasks(graph, keys, grids)
+    arrays = [array_of(f"until-{number}", grid) for number, grid in enumerate(changed)]
     name = f"numbers-{graph.token}"
     *arrays, numbers = dask.persist(*arrays, Delayed(name, _with(name, {name: (list, list(keys))}, graph)))
     for grid, array in zip(changed, arrays, strict=True):

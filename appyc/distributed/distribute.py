@@ -10,7 +10,7 @@ for the same chunks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -23,21 +23,20 @@ from appyc.analysis.sets.evaluate import hold
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.block_tasks import DependsOnTasksError, Plans, Prepared
 from appyc.distributed.chunk_choice import chosen_chunks, have_one_memory
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
-from appyc.distributed.dask_arrays import array_of, number_of
-from appyc.distributed.fused_tasks import fuse_tasks
+from appyc.distributed.chunk_grids import Graph, Grid, Grids, Task
+from appyc.distributed.dask_arrays import array_of, fuse_tasks, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
 from appyc.distributed.program import Program
+from appyc.distributed.scattering import accesses_by_array
 from appyc.distributed.time_tiles import TimeTiled
 from appyc.errors import Note, UnsupportedError
-from appyc.ir.array_accesses import AccessNode, is_access
-from appyc.ir.array_accesses import array_of as array_of_access
+from appyc.ir.array_accesses import AccessNode
 from appyc.ir.nodes import Function, Load, Symbol
 from appyc.ir.printer import print_function
 from appyc.ir.raising import never_left
 from appyc.ir.results import CONTAINERS, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf, nested
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.reduce_remainders import reduce_remainders
@@ -79,12 +78,10 @@ class Chunked:
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
         return next(form for form in self.forms if hold(form.fn.guards, values))
 
-    def plans_of(
-        self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any], graph: Graph
-    ) -> Plans:
+    def plans_of(self, form: Prepared, grids: Grids, values: Mapping[Symbol, Any], graph: Graph) -> Plans:
         """The plans of a call: those of the last call, if its form, chunks and numbers are the same."""
         numbers = [v for s, v in values.items() if not s.is_array]
-        of = id(form), [(grid.chunks, type(grid.meta)) for grid in grids], numbers, graph.shares
+        of = id(form), [(grid.chunks, type(grid.meta)) for grid in grids.values()], numbers, graph.shares
         if self.plans[0] != of:
             self.plans = of, Plans()
         return self.plans[1]
@@ -101,7 +98,7 @@ def _items(values: Iterable[Any]) -> Iterator[Any]:
 
 def _access(fn: Function, array: Symbol, *, writes: bool) -> AccessNode:
     """The first access of an array, or the first that writes."""
-    accesses = (n for n in walk(fn.body) if is_access(n) and array_of_access(n) == array)
+    accesses = accesses_by_array(fn.body, [array])[array]
     return next(n for n in accesses if not writes or not isinstance(n, Load))
 
 
@@ -116,7 +113,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     values = dict(zip(fn.params, items, strict=True))
     given = {s: v for s, v in values.items() if s.is_array}
     token = tokenize(chunked.text, *values.values())
-    written, used = arrays_written(fn), {array_of_access(n) for n in walk(fn.body) if is_access(n)}
+    written, used = arrays_written(fn), accesses_by_array(fn.body, given)
     for symbol, value in sorted(given.items(), key=lambda pair: -getattr(pair[1], "size", 0)):
         if not is_chunked(value):
             if symbol in written:
@@ -139,10 +136,10 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     for symbol, value in given.items():
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
-    form, grids = chunked.form(values | given), {s: Grid(a) for s, a in given.items()}
-    sources = [copy(a) for a in given.values()]
-    graph = Graph(token, sources, have_one_memory(sum(grid.nbytes for grid in grids.values())))
-    plans = chunked.plans_of(form, grids.values(), values, graph)
+    shares = have_one_memory(sum(array.nbytes for array in given.values()))
+    graph = Graph(token, [copy(array) for array in given.values()], shares)
+    form, grids = chunked.form(values | given), {s: Grid(s.name, a, graph) for s, a in given.items()}
+    plans = chunked.plans_of(form, grids, values, graph)
     program = TimeTiled(form, graph, grids, dict(values), chunked.make, chunked.options, plans=plans)
     return program, given
 
@@ -155,13 +152,8 @@ def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
         call.block(call.fn.body)
     except DependsOnTasksError:
         is_complete = False
-    _complete(call, {task.key for task in call.computed.values()})
+    fuse_tasks(call.graph, [task.key for task in call.computed.values()], call.grids.values())
     return call.counting.plan(call.fn.name, call.graph, is_complete=is_complete)
-
-
-def _complete(call: Program, scalars: Collection[Key]) -> None:
-    """There are no more tasks. scalars: those that are wanted."""
-    fuse_tasks(call.graph, {*scalars, *(key for grid in call.grids.values() for key in grid.keys.values())})
 
 
 class _Results(dict[int, object]):
@@ -212,10 +204,10 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     keys = {scalar.key for scalar in scalars.values() if isinstance(scalar, Task)}
     call.raising -= keys
     if not call.raising:  # else there is more to run
-        _complete(call, keys)
+        fuse_tasks(call.graph, keys, call.grids.values())
     for place, (symbol, array) in enumerate(given.items()):
         if call.grids[symbol].is_changed:
-            new = array_of(f"{fn.name}-{symbol.name}-{place}", call.grids[symbol], call.graph)
+            new = array_of(f"{fn.name}-{symbol.name}-{place}", call.grids[symbol])
             array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
     made: dict[Symbol, Any] = {}
 
@@ -228,7 +220,7 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
             if value not in call.grids:
                 raise refused
             if value not in made:
-                made[value] = array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
+                made[value] = array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value])
             return copy(made[value])
         if value is None:
             raise refused

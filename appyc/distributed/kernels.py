@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from appyc.analysis.accesses.access_boxes import Regions
 from appyc.analysis.accesses.scalar_flow import exposed, surely_assigned
-from appyc.distributed.chunk_grids import Window, in_c_order, joined
+from appyc.distributed.chunk_grids import NOTHING, Window, in_c_order, joined
 from appyc.distributed.combining import Combination
 from appyc.distributed.scattering import NAME, StoreList, with_store_lists
 from appyc.ir import nodes as ir
@@ -22,15 +22,19 @@ from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.raising import GROWING, may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, rewrite, rewrite_all, symbols_of, walk
+from appyc.ir.visit import arrays_written, loops_of, rewrite, rewrite_all, scalars_read, symbols_of, walk
 from appyc.options import Options
-
-NOTHING: Mapping[Any, Any] = {}
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
 Copy: TypeAlias = tuple[int, tuple[slice, ...], int, tuple[slice, ...]]
 """A part of one window that becomes a part of another, both by their numbers."""
+
+Bounds: TypeAlias = Sequence[tuple[int, int]]
+"""The first iteration of each blocked loop, and the one after the last."""
+
+Named: TypeAlias = Mapping[Any, list[int]]
+"""The chunks that a block takes of large arrays, by array and axis."""
 
 Launch: TypeAlias = tuple[str, Sequence[int], Sequence[Any]]
 """The text of a kernel, its arrays by the numbers of their windows, and its scalars."""
@@ -78,9 +82,8 @@ def kernel_of(
         for i in range(max(1, low), min(n - 1, high)): b[i - origin] = a[i - 1 - origin_2]
     """
     supply = NameSupply.after(fn)
-    bounds = {
-        loop.var: (supply.fresh("low", DType.INT64), supply.fresh("high", DType.INT64)) for loop in loops
-    }
+    fresh = functools.partial(supply.fresh, type_=DType.INT64)
+    bounds = {loop.var: (fresh("low"), fresh("high")) for loop in loops}
     body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds)) for stmt in body)
     body, listed = with_store_lists(fn, body, scattered, supply)
     used = set(symbols_of(body))
@@ -94,29 +97,30 @@ def kernel_of(
     tree = tuple(range(len(returned))) if returned else None
     whole = replace(fn, name=NAME, params=(*touched, *lists, *scalars, *flat), body=body, results=returned, tree=tree,
                     guards=())  # fmt: skip
-    extents = {(a, k): supply.fresh("extent", DType.INT64) for a in touched for k in range(a.array.ndim)}
-    origins = {(a, k): supply.fresh("origin", DType.INT64) for a in touched for k in range(a.array.ndim)}
-    windowed = replace(
-        whole,
-        params=(*touched, *lists, *scalars, *extents.values(), *origins.values(), *flat),
-        body=rewrite_all(body, lambda n: _windowed(as_numpy(n), extents, origins)),
-    )
+    extents = {(a, k): fresh("extent") for a in touched for k in range(a.array.ndim)}
+    origins = {of: fresh("origin") for of in extents}
+    params = (*touched, *lists, *scalars, *extents.values(), *origins.values(), *flat)
+    in_windows = rewrite_all(body, lambda n: _windowed(as_numpy(n), extents, origins))
+    windowed = replace(whole, params=params, body=in_windows)
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
+    text, regions = print_function(windowed, located=True), Regions(whole)
+    raises, divides = any(isinstance(n, ir.Fail) for n in walk(body)), may_raise(windowed.body)
     return Kernel(
-        print_function(windowed, located=True),
-        body,
-        Regions(whole),
-        touched,
-        written,
-        scalars,
-        ends,
-        results,
-        reduced,
-        listed,
-        any(isinstance(n, ir.Fail) for n in walk(body)),
-        may_raise(windowed.body),
+        text, body, regions, touched, written, scalars, ends, results, reduced, listed, raises, divides
     )
+
+
+def python_of(fn: ir.Function, node: ir.Expr | ir.Fail) -> tuple[Sequence[ir.Symbol], Callable[..., Any]]:
+    """A Python function that gives the value of a node which reads no elements of arrays, or raises; with its
+    parameters, scalars and arrays."""
+    params = (*{n.array for n in walk(node) if isinstance(n, ir.Extent)}, *scalars_read(node))
+    new = rewrite(node, as_numpy)
+    body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
+    made = replace(
+        fn, name=NAME, params=params, body=body, tree=0 if results else None, guards=(), results=results
+    )
+    return params, function_of(print_function(made, located=True))
 
 
 def is_pythons(scalar: ir.Expr | ir.Symbol) -> bool:
@@ -152,17 +156,13 @@ def as_numpy(node: ir.Node) -> ir.Node:
 def _bounded(node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]) -> ir.Node:
     if not isinstance(node, ir.For):
         return node
-    node = replace(
-        node, mode=ir.LoopMode.SEQUENTIAL
-    )  # which the block's own analysis finds again: text would ask for it
+    # The block's own analysis finds parallel loops again: text would ask for them.
+    node = replace(node, mode=ir.LoopMode.SEQUENTIAL)
     if node.var not in bounds:
         return node
     low, high = (ir.Var(s, loc=node.loc) for s in bounds[node.var])
-    return replace(
-        node,
-        lo=ir.Binary("max", node.lo, low, loc=node.loc),
-        hi=ir.Binary("min", node.hi, high, loc=node.loc),
-    )
+    first, end = (ir.Binary("max", node.lo, low, loc=node.loc), ir.Binary("min", node.hi, high, loc=node.loc))
+    return replace(node, lo=first, hi=end)
 
 
 def _windowed(
@@ -235,10 +235,9 @@ class Block:
         scalars: tuple[Any, ...] = ()
         for text, arrays, words in self.launches:
             numbers = [next(taken) if word is None else word for word in words]
+            # Python has larger integers.
             is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
-            function = (
-                function_of(text) if is_large else compiled(self.make, text, self.options)
-            )  # Python has larger integers
+            function = function_of(text) if is_large else compiled(self.make, text, self.options)
             scalars = function(*(own[number] for number in arrays), *numbers) or ()
         for number, part, target, place in self.copies:
             own[target][place] = own[number][part]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,10 +14,10 @@ import numpy as np
 from dask.core import keys_in_tasks
 
 from appyc.analysis.accesses.access_boxes import Box, volume
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
+from appyc.distributed.chunk_grids import At, Graph, Grid, Key, Slices
 from appyc.distributed.scattering import StoreList
 
-Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
+Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], At]
 """The place of a chunk: chunks at one position of arrays that are cut alike are together."""
 
 STORES = (
@@ -87,24 +87,21 @@ class Plan:
     @property
     def svg(self) -> str:
         """A picture of the tasks of one step: each below those that it needs."""
-        depth: dict[str, int] = {}
-        for name, needs in self.step.items():
-            depth[name] = max((depth[need] + 1 for need in needs), default=0)
         rows: Counter[int] = Counter()
         at: dict[str, tuple[int, int]] = {}
-        for name, row in depth.items():
-            at[name] = (10 + 190 * rows[row], 10 + 60 * row)
-            rows[row] += 1
-        parts = [
-            f'<path d="M{at[need][0] + 85} {at[need][1] + 24}L{at[name][0] + 85} {at[name][1]}" stroke="#6b7a88"/>'
-            for name, needs in self.step.items()
-            for need in needs
-        ]
-        for name, (x, y) in at.items():
-            parts.append(f'<rect x="{x}" y="{y}" width="170" height="24" fill="#e3eefb" stroke="#3b6ea8"/>')
-            parts.append(
+        parts, boxes = list[str](), list[str]()
+        for name, needs in self.step.items():
+            y = max((at[need][1] + 60 for need in needs), default=10)
+            x = 10 + 190 * rows[y]
+            rows[y] += 1
+            at[name] = x, y
+            for a, b in (at[need] for need in needs):
+                parts.append(f'<path d="M{a + 85} {b + 24}L{x + 85} {y}" stroke="#6b7a88"/>')
+            boxes.append(f'<rect x="{x}" y="{y}" width="170" height="24" fill="#e3eefb" stroke="#3b6ea8"/>')
+            boxes.append(
                 f'<text x="{x + 6}" y="{y + 16}" font-family="monospace" font-size="11">{name}</text>'
             )
+        parts += boxes
         width, height = 190 * max(rows.values(), default=0) + 10, 60 * len(rows) + 10
         return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{"".join(parts)}</svg>\n'
 
@@ -133,22 +130,20 @@ class Counting:
 
     def block(
         self,
-        reads: Sequence[tuple[str, Grid, Sequence[Box], Sequence[Box]]],
-        writes: Sequence[tuple[str, Grid, Box]],
+        reads: Sequence[tuple[Grid, Sequence[Box], Sequence[Box]]],
+        writes: Sequence[tuple[Grid, Box]],
         listed: Iterable[tuple[Grid, int | None, StoreList]] = (),
     ) -> None:
         """A block, which runs where most of its bytes are. reads: what it takes and what it touches of each array.
         listed: the stores that it lists, and how many, spread over the chunks as their elements are."""
         layer = self.layers[-1]
         layer.blocks += 1
-        taken = [(grid, at, part) for _, grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
-        put = [(grid, at, part) for _, grid, box in writes for at, part in _pieces(grid, [box])]
-        boxes_of = [*((name, grid, boxes) for name, grid, boxes, _ in reads),
-                    *((name, grid, [box]) for name, grid, box in writes)]  # fmt: skip
-        for name, grid, boxes in boxes_of:
-            for box, axis in itertools.product(boxes, range(len(grid.shape))):
-                if (count := grid.joined(box, axis)) > 1:
-                    layer.joined[name, axis] = max(count, layer.joined.get((name, axis), 0))
+        taken = [(grid, at, part) for grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
+        put = [(grid, at, part) for grid, box in writes for at, part in _pieces(grid, [box])]
+        for grid, box in [*((grid, box) for grid, boxes, _ in reads for box in boxes), *writes]:
+            for side in ((grid.name, axis) for axis in range(len(grid.shape))):
+                if (count := grid.joined(box, side[1])) > 1:
+                    layer.joined[side] = max(count, layer.joined.get(side, 0))
         weights: Counter[Holder] = Counter()
         for grid, at, part in (*taken, *put):
             weights[grid.chunks, at] += _size(grid, part)
@@ -166,7 +161,7 @@ class Counting:
             if (grid.chunks, at) != holder and known not in self.seen:
                 self.seen.add(known)
                 layer.moved += _size(grid, part)
-        for _, grid, boxes, touched in reads:
+        for grid, boxes, touched in reads:
             for at, part in _pieces(grid, touched) if boxes else ():
                 if (grid.chunks, at) != holder:
                     of = (layer, grid.dtype.itemsize, list[Slices]())
@@ -194,7 +189,7 @@ class Counting:
         return Plan(function, tuple(self.layers), needs, is_complete)
 
 
-def _pieces(grid: Grid, boxes: Iterable[Box]) -> Iterator[tuple[tuple[int, ...], Slices]]:
+def _pieces(grid: Grid, boxes: Iterable[Box]) -> Iterator[tuple[At, Slices]]:
     return ((at, part) for box in boxes for at, part, _ in grid.overlaps(box))
 
 
@@ -208,10 +203,7 @@ def _elements(parts: Sequence[Slices]) -> int:
             for axis in range(len(parts[0]))]  # fmt: skip
     is_in = np.zeros([len(ends) - 1 for ends in cuts], bool)
     for part in parts:
-        is_in[
-            tuple(slice(ends.index(s.start), ends.index(s.stop)) for s, ends in zip(part, cuts, strict=True))
-        ] = True
-    sizes = is_in.astype(np.int64)
-    for axis, ends in enumerate(cuts):
-        sizes = sizes * np.diff(ends).reshape([-1 if k == axis else 1 for k in range(len(cuts))])
-    return int(np.sum(sizes).item())
+        sides = zip(part, cuts, strict=True)
+        is_in[tuple(slice(ends.index(s.start), ends.index(s.stop)) for s, ends in sides)] = True
+    sizes = reduce(np.multiply.outer, map(np.diff, cuts), np.array(1))
+    return int(np.sum(is_in * sizes))

@@ -70,7 +70,7 @@ class Program(BlockTasks):
                     self._nest(stmt)
                 case ir.Alloc(array=symbol, kept=None):
                     shape = tuple(max(self._number(length), 0) for length in stmt.shape)
-                    array = zeros(self.fn.body, symbol, shape, self.grids.values(), self.graph)
+                    array = zeros(self.fn.body, symbol, shape, self.grids, self.graph)
                     self.values[symbol] = self.grids[symbol] = array
                 case ir.Fail(values=words):
                     known = tuple(integer(self._number(word), word.loc) for word in words)
@@ -150,28 +150,27 @@ class Program(BlockTasks):
         tiles = self._tiles(kernel, loops, stmt)
         begins = self._begins(stmt, loops, combined, tiles)
         of_block = (*kernel.reduced.values(), *combined)
-        numbers = [-sum(len(c.symbols) for c in of_block[k:]) for k in range(len(of_block))]
+        numbered = [(-sum(len(c.symbols) for c in of_block[k:]), c) for k, c in enumerate(of_block)]
         blocks = list[Key]()
         for block in self._blocks(kernel, tiles, stmt, begins):
             blocks.append(block)
-            for number, c in zip(numbers, of_block, strict=True):
+            for number, c in numbered:
                 if c.op is None and (c.symbols[0] not in begins or len(blocks) == len(tiles)):
                     self._set(c.symbols[0], self._result(block, number))
-        for number, c in zip(numbers, of_block, strict=True):
-            if c.op is None:
+        for number, c in numbered:
+            if c.op == LAST and blocks:
+                self._set(c.symbols[0], self._result(blocks[-1], number))
+            if c.op in (None, LAST):
                 continue
-            if c.op == LAST:
-                if blocks:
-                    self._set(c.symbols[0], self._result(blocks[-1], number))
-            elif (grid := self.grids.get(c.symbols[0])) is None:
+            if (grid := self.grids.get(c.symbols[0])) is None:
                 before = [self._argument(s, stmt, is_set=k > 0) for k, s in enumerate(c.symbols)]
                 for symbol, key in zip(c.symbols, c.totals(blocks, number, before, self.graph), strict=True):
                     self._set(symbol, Task(key))
             elif blocks:
-                (total,) = c.totals(blocks, number, [grid.held(self.graph)], self.graph)
-                grid.put(grid.places(grid.whole), total, None, self.graph)
+                (total,) = c.totals(blocks, number, [grid.held()], self.graph)
+                grid.put(grid.places(grid.whole), total, None)
         for number, stores in enumerate(kernel.listed):
-            store_lists(stores, number, self.grids[stores.array], blocks, self.graph, self.make, self.options)
+            store_lists(stores, number, self.grids[stores.array], blocks, self.make, self.options)
         if self.unseen and self.counting is None:
             self._run(self.unseen)
         self.unseen = []
@@ -184,13 +183,11 @@ class Program(BlockTasks):
         if not handed_on or not isinstance(stmt, ir.For) or len(tiles) < LEAST_BLOCKS:
             return {}
         scans = self.prepared.scans_of(stmt, handed_on)
-        if (
-            scans is None
-            or not hold(scans.guards, self.values)
-            or scalars_read(scans.factors) & self.computed.keys()
-        ):
+        if scans is None or not hold(scans.guards, self.values):
             return {}
-        if not all(SMALL[f.dtype] <= abs(self.scalar(f)) <= 1 for f in scans.factors):
+        if scalars_read(scans.factors) & self.computed.keys() or not all(
+            SMALL[f.dtype] <= abs(self.scalar(f)) <= 1 for f in scans.factors
+        ):
             return {}
         if self.counting is not None:
             self.counting.layers[-1].notes[f"{scans.reason}: in two passes"] = None

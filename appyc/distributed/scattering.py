@@ -26,7 +26,7 @@ from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import contains, rewrite_all, scalars_written, walk
+from appyc.ir.visit import contains, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import integer
 
 NAME = "block"
@@ -80,20 +80,15 @@ def arrays_scattered(
     for array, nodes in accesses.items():
         stores = [n for n in nodes if isinstance(n, ir.Store | ir.Update) and n.mask is None]
         kinds = {(n.op, n.value.dtype) if isinstance(n, ir.Update) else None for n in stores}
-        if (
-            len(stores) == len(nodes)
-            and len(kinds) == 1
-            and any(is_indirect(n.index, computed) for n in stores)
-        ):
+        is_scattered = any(is_indirect(n.index, computed) for n in stores)
+        if is_scattered and len(stores) == len(nodes) and len(kinds) == 1:
             out[array] = stores
     return out
 
 
 def is_indirect(index: Iterable[ir.Expr], computed: Collection[ir.Symbol]) -> bool:
     """Whether an index has an element of an array in it, or one of these scalars, which a nest computes."""
-    return any(
-        isinstance(n, ir.Load) or (isinstance(n, ir.Var) and n.symbol in computed) for n in walk(index)
-    )
+    return contains(index, ir.Load) or bool(scalars_read(index) & {*computed})
 
 
 def with_store_lists(

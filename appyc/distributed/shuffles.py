@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Window, in_c_order
+from appyc.distributed.chunk_grids import Grid, Key, Window, in_c_order
 from appyc.distributed.kernels import Block, Maker, Results, compiled
 from appyc.distributed.scattering import StoreList
 from appyc.options import Options
@@ -57,20 +57,15 @@ class ListingBlock:
             ]
             order = range(len(windows), len(windows) + len(lists))
             of_lists: Results = [(n, (slice(None),)) for n in order]
-            made = replace(
-                self.block,
-                windows=[*windows, *lists],
-                launches=[(text, [*arrays, *order], numbers)],
-                results=[*of_lists, *self.block.results],
-            )(*given)
+            launches, results = [(text, [*arrays, *order], numbers)], [*of_lists, *self.block.results]
+            listing = replace(self.block, windows=[*windows, *lists], launches=launches, results=results)
+            made = listing(*given)
             counts = made[len(made) - len(targets) :]
             if all(count <= size for count, size in zip(counts, sizes, strict=True)):
                 break
             sizes = [max(pair) for pair in zip(counts, sizes, strict=True)]
-        pairs = zip(made[: len(lists) : 2], made[1 : len(lists) : 2], counts, targets, strict=True)
-        by_chunk = [
-            _by_chunk(target, where[:count], values[:count]) for where, values, count, target in pairs
-        ]
+        found = zip(targets, made[: len(lists) : 2], made[1 : len(lists) : 2], counts, strict=True)
+        by_chunk = [_by_chunk(target, where[:n], values[:n]) for target, where, values, n in found]
         return (*by_chunk, *made[len(lists) : len(made) - len(targets)])
 
 
@@ -92,24 +87,17 @@ def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Sto
         index -= begins[number]
         chunk = chunk * (len(begins) - 1) + number
     chunks = math.prod(len(begins) - 1 for begins in starts)
-    order = np.argsort(
-        chunk.astype(np.min_scalar_type(chunks)), kind="stable"
-    )  # short numbers sort in one pass
+    short = chunk.astype(np.min_scalar_type(chunks))  # which sort in one pass
+    order = np.argsort(short, kind="stable")
     ends = itertools.pairwise([0, *np.cumsum(np.bincount(chunk, minlength=chunks))])
     return [(where[part], values[part]) for part in (order[first:end] for first, end in ends)]
 
 
 def store_lists(
-    stores: StoreList,
-    number: int,
-    grid: Grid,
-    blocks: Sequence[Key],
-    graph: Graph,
-    make: Maker,
-    options: Options,
+    stores: StoreList, number: int, grid: Grid, blocks: Sequence[Key], make: Maker, options: Options
 ) -> None:
     """Writes the tasks that do the stores of all blocks, one for each chunk. number: of the list among the results."""
-    grid.is_changed = grid.is_ahead = True
+    graph, grid.is_changed, grid.is_ahead = grid.graph, True, True
     for chunk, (at, held) in enumerate(grid.keys.items()):
         lists = [graph.add("stores", _stores, block, number, chunk) for block in blocks]
         grid.keys[at] = graph.add("store", _stored, make, options, stores.apply, held, lists)

@@ -15,17 +15,18 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from appyc.analysis.accesses.access_boxes import Box, Region, joined, volume
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_layouts import numbers_of
-from appyc.distributed.block_tasks import Bounds
-from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
-from appyc.distributed.chunk_grids import Piece, inside
+from appyc.distributed.blocking import are_apart, blocked_loops
+from appyc.distributed.chunk_grids import Pieces, inside
 from appyc.distributed.combining import arrays_reduced
-from appyc.distributed.kernels import Block, Kernel, Launch
+from appyc.distributed.kernels import Block, Bounds, Kernel, Launch
 from appyc.distributed.program import Program
-from appyc.ir.array_accesses import array_of, is_access
+from appyc.distributed.scattering import accesses_by_array
+from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
 from appyc.ir.visit import walk
 
@@ -89,11 +90,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The function of a task, the pieces of arrays that it takes, and the boxes of elements that these are."""
+    """The function of a task, and of each array the pieces that it takes, and the boxes of elements that these are."""
 
     block: Block
-    pieces: Mapping[Symbol, Sequence[Piece]]
-    parts: Mapping[Symbol, Sequence[Box]]
+    pieces: Pieces
+    parts: Sequence[tuple[Symbol, Sequence[Box]]]
 
 
 class TimeTiled(Program):
@@ -126,10 +127,9 @@ class TimeTiled(Program):
                 return None
             kernel = self.kernel(stmt, (stmt,), loops)
             axes = {}
-            for node in walk(stmt):
-                if is_access(node) and array_of(node) in kernel.written:
-                    of = {e.symbol: axis for axis, e in enumerate(node.index) if isinstance(e, Var)}
-                    axes[array_of(node)] = tuple(of[inner.var] for inner in loops)
+            for array, (node, *_) in accesses_by_array(stmt, kernel.written).items():
+                of = {e.symbol: axis for axis, e in enumerate(node.index) if isinstance(e, Var)}
+                axes[array] = tuple(of[inner.var] for inner in loops)
             out.append(Nest(stmt, kernel, axes))
         chunks = {self.grids[array].chunks for nest in out for array in nest.kernel.written}
         return out if len(chunks) == 1 else None
@@ -138,8 +138,7 @@ class TimeTiled(Program):
         flow = self.prepared.flow[stmt.var]
         accesses = [n for n in walk(stmt) if is_access(n)]
         return (
-            is_nest(stmt, self.grids)
-            and are_apart(loops, self.grids)
+            are_apart(loops, self.grids)
             and not (flow.reductions or flow.carried or flow.last or leaves_early(stmt))
             and not arrays_reduced(stmt, self.grids)
             and not any(isinstance(n, View | Call | Draw | Fail | While) for n in walk(stmt))
@@ -154,10 +153,8 @@ class TimeTiled(Program):
             boxes = [(array, out.needs[array]) for array in nest.axes if array in out.needs]
             if not boxes:
                 continue
-            hulls = [
-                [box[nest.axes[array][k]] for array, box in boxes] for k in range(len(nest.kernel.bounds))
-            ]
-            bounds = [(min(low for low, _ in sides), max(high for _, high in sides)) for sides in hulls]
+            moved = (tuple(box[axis] for axis in nest.axes[array]) for array, box in boxes)
+            bounds = reduce(joined, moved)
             regions = self._regions(nest.kernel, bounds)
             if not any(meet(box, regions[a].written) for a, box in boxes if a in regions):
                 continue
@@ -215,48 +212,36 @@ class TimeTiled(Program):
             arrays = [new[a] if a in into else order[a] for a in nest.kernel.arrays]
             launches.append((nest.kernel.text, arrays, numbers))
         results = [
-            (new[a], inside(chunk, chunk)) if a in new else (order[a], inside(chunk, tile.windows[a]))
-            for a in written
+            (new.get(a, order[a]), inside(chunk, chunk if a in new else tile.windows[a])) for a in written
         ]
         copies = [
             (order[a], inside(part, tile.windows[a]), new[a], inside(part, chunk))
             for a in last for part in without(chunk, last[a][1])
         ]  # fmt: skip
-        shares = self.graph.shares
-        windows = {
-            a: self.grids[a].window(box, tile.parts(a), shares=shares) for a, box in tile.windows.items()
-        }
-        chunks = [self.grids[a].window(chunk, (), shares=shares)[0] for a in last]
-        block = Block(self.make, self.options, [*(window for window, _ in windows.values()), *chunks], launches,
-                      results, copies=copies, scratch=[order[a] for a in last])  # fmt: skip
-        return Work(
-            block, {a: pieces for a, (_, pieces) in windows.items()}, {a: tile.parts(a) for a in windows}
-        )
+        parts = [(a, tile.parts(a)) for a in order]
+        windows = [self.grids[a].window(tile.windows[a], boxes) for a, boxes in parts]
+        windows += [self.grids[a].window(chunk, ()) for a in last]
+        block = Block(self.make, self.options, [window for window, _ in windows], launches, results, copies=copies,
+                      scratch=[order[a] for a in last])  # fmt: skip
+        return Work(block, [(a, pieces) for a, (_, pieces) in zip(order, windows, strict=False)], parts)
 
     def _advance(self, nests: Sequence[Nest], loop: For, steps: Sequence[int]) -> None:
         """One task for each chunk, and all of these steps."""
         if self.counting is not None:
             self.counting.begin(loop.loc.line, self.graph)
-        written = _written(nests)
-        of = self.grids[written[0]]
+        written = [self.grids[array] for array in _written(nests)]
         works, done = self._works(nests, loop, steps), []
-        for at in of.keys:
-            chunk = of.box(at)
+        for chunk in map(written[0].box, written[0].keys):
             if chunk not in works:
                 works[chunk] = self._new_work(nests, loop, steps, chunk)
             work = works[chunk]
-            taken = [
-                key for a, pieces in work.pieces.items() for key in self.grids[a].taken(pieces, self.graph)
-            ]
-            done.append((chunk, self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", work.block, *taken)))
+            done.append((chunk, self.add_block(loop, work.block, work.pieces)))
             if self.counting is not None:
-                self.counting.block(
-                    [(a.name, self.grids[a], parts, parts) for a, parts in work.parts.items()],
-                    [(a.name, self.grids[a], chunk) for a in written],
-                )
+                self.counting.block([(self.grids[a], parts, parts) for a, parts in work.parts],
+                                    [(grid, chunk) for grid in written])  # fmt: skip
         self._set(loop.var, steps[-1])
-        for (chunk, key), (number, array) in itertools.product(done, enumerate(written)):
-            self.grids[array].put(self.grids[array].places(chunk), key, number, self.graph)
+        for (chunk, key), (number, grid) in itertools.product(done, enumerate(written)):
+            grid.put(grid.places(chunk), key, number)
 
 
 def _written(nests: Sequence[Nest]) -> list[Symbol]:
