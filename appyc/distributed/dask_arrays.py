@@ -44,7 +44,8 @@ def fuse_tasks(graph: Graph, scalars: Iterable[Key], grids: Iterable[Grid]) -> N
 
     Dask fuses such chains too, and then orders the tasks of each one anew whenever it runs it, which takes longer than
     a small task."""
-    tasks, kept = graph.tasks, {*scalars, *(key for grid in grids for key in grid.keys.values())}
+    graph.tasks = tasks = dict(graph.tasks)  # arrays that have been given out keep the tasks that they name
+    kept = {*scalars, *(key for grid in grids for key in grid.keys.values())}
     taken = {key: [*keys_in(task)] for key, task in tasks.items()}
     uses, needs = Counter(itertools.chain(*taken.values())), {key: {*each} for key, each in taken.items()}
     sizes: dict[Key, int] = {}

@@ -218,3 +218,20 @@ def test_the_index_of_an_empty_array_may_raise(function):
     expected = outcome(function.py_func, np.zeros(0), np.zeros(0), 3)
     assert expected[0] is ZeroDivisionError
     assert outcome(function, da.zeros(0), da.zeros(0), 3) == expected
+
+
+@appyc.jit
+def scaled_by_what_may_raise(a, b):
+    n = len(a)
+    b[b[-1] % n] *= ((b[(n + n) % n] | b[b[0] % n]) - n) % 1
+    _ = a[(n % 7) % n]
+    b[(np.uint64(int(n % 97)) // 1) % n] += min(2 * b[(n ^ 2) % n], (-1) // 3)
+    return a[n % n]
+
+
+def test_arrays_keep_their_tasks_while_those_that_may_raise_run():
+    a, b = np.arange(6.0), np.array([5, -1, 0, -2, 1, -1], np.int32)
+    chunked = da.from_array(a, 2), da.from_array(b, ((1, 1, 1, 3),))
+    found = scaled_by_what_may_raise(*chunked)
+    assert found.compute() == scaled_by_what_may_raise.py_func(a, b)
+    np.testing.assert_array_equal(chunked[1].compute(), b)
