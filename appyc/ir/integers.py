@@ -78,7 +78,7 @@ def range_of(
     if memo is not None and (found := memo.get(id(expr))) is not None:
         return found
     whole = limits(expr.dtype)
-    found = _range(expr, known, memo)
+    found = known.get(expr.symbol) if isinstance(expr, ir.Var) else _range(expr, known, memo)
     if found is None or not is_within(found, whole):
         found = whole
     if memo is not None:
@@ -90,10 +90,17 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
     match expr:
         case ir.Const(value=int(value)):
             return int(value), int(value)
-        case ir.Var(symbol=symbol):
-            return known.get(symbol)
         case ir.Binary():
             return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
+        case ir.Logical():
+            a, b = range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
+            return (
+                (min(a[0], b[0]), min(a[1], b[1])) if expr.op == "and" else (max(a[0], b[0]), max(a[1], b[1]))
+            )
+        case ir.Compare() if is_integer(expr.lhs.dtype):
+            return range_of_comparison(
+                expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
+            )
         case ir.Extent(array=array):
             return known.get(array, (0, limits(DType.INT64)[1]))
         case ir.Cast(arg=arg) if is_integer(arg.dtype):
@@ -128,14 +135,6 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
         case ir.Likely(arg=arg):
             return range_of(arg, known, memo)
-        case ir.Logical():
-            ends = zip(range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo), strict=True)
-            low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
-            return low, high
-        case ir.Compare() if is_integer(expr.lhs.dtype):
-            return range_of_comparison(
-                expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
-            )
         case _:
             return None
 

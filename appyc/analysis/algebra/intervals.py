@@ -214,9 +214,9 @@ class Intervals:
             case ir.If():
                 then = self.block(stmt.then, _where(stmt.cond, True, boxes))
                 orelse = self.block(stmt.orelse, _where(stmt.cond, False, boxes))
-                return self._note_behind(stmt, self.limited([*then, *orelse]))
+                return self.limited([*then, *orelse])
             case ir.For() | ir.While():
-                return self._note_behind(stmt, self.loop(stmt, boxes))
+                return self.loop(stmt, boxes)
             case ir.Break() | ir.Continue():
                 (self.jumps.breaks if isinstance(stmt, ir.Break) else self.jumps.continues).extend(boxes)
                 return []
@@ -322,11 +322,6 @@ class Intervals:
         boxes = distinct(boxes)
         return boxes if len(boxes) <= self.most else [hull_of(boxes)]
 
-    def _note_behind(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
-        """Adds boxes behind a statement, which is reached several times inside a loop."""
-        self.behind[id(stmt)] = self.limited([*self.behind.get(id(stmt), ()), *boxes])
-        return boxes
-
 
 def _where(cond: ir.Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
     """The boxes in which a condition may hold, or fail, with what that says of their variables."""
@@ -350,7 +345,10 @@ class _Reachable(Intervals):
     def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         if isinstance(stmt, ir.For | ir.While) and id(stmt) not in self.moving:
             return boxes
-        return super().statement(stmt, boxes)
+        boxes = super().statement(stmt, boxes)
+        if id(stmt) in self.moving:
+            self.behind[id(stmt)] = self.limited([*self.behind.get(id(stmt), ()), *boxes])
+        return boxes
 
     def assigned(self, stmt: ir.Assign, box: Box) -> integers.Range:
         match stmt.value:
@@ -358,9 +356,6 @@ class _Reachable(Intervals):
                 return range_in_64_bits(op, box.get(same, integers.limits(same.dtype)), self.bounds(by, box))
             case _:
                 return super().assigned(stmt, box)
-
-    def _note_behind(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
-        return super()._note_behind(stmt, boxes) if id(stmt) in self.moving else boxes
 
 
 def reachable_values(fn: ir.Function) -> Intervals:

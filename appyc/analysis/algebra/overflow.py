@@ -93,6 +93,7 @@ class OverflowAnalysis(Intervals):
         self.trips: list[int] = []
         self.copy = 0
         self.memo: dict[int, Range] = {}
+        self.written: dict[int, frozenset[ir.Symbol]] = {}
         self._run()
 
     @property
@@ -214,7 +215,9 @@ class OverflowAnalysis(Intervals):
 
     def _counter_bounds(self, loop: ir.For | ir.While) -> Box:
         """The bounds of the counters that a loop adds to: widening goes beyond them."""
-        added = {s: self.counters[s].bounds() for s in scalars_written(loop.body) if s in self.counters}
+        if id(loop) not in self.written:
+            self.written[id(loop)] = self.sums & scalars_written(loop.body)
+        added = {s: self.counters[s].bounds() for s in self.written[id(loop)] if s in self.counters}
         return {s: found for s, found in added.items() if is_within(found, INT64)}
 
     def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: Range | None) -> list[Box]:
