@@ -180,8 +180,7 @@ class OverflowAnalysis(Intervals):
             before = dict(self.traps), dict(self.at), self.tests
             after = self._loop(loop, boxes)
             if self.unproven > sum(before[0].values()):
-                self._choose(loop, boxes, *before)
-                after = self._loop(loop, boxes)
+                after = self._choose(loop, boxes, *before)
         bounds = self.tested.get(id(loop))
         if not bounds:
             return after
@@ -239,10 +238,11 @@ class OverflowAnalysis(Intervals):
         traps: dict[Occurrence, bool],
         at: dict[int, list[Box]],
         tests: int,
-    ) -> None:
-        """Chooses bounds of scalars that the loop carries, under which fewer of its operations may overflow. traps, at,
-        tests: as they were before the loop, which they are again afterwards. A sum of a `for` is none of them: a test
-        of what iterations before have added would carry a dependence, and an addition that traps is a reduction."""
+    ) -> list[Box]:
+        """Chooses bounds of scalars that the loop carries, under which fewer of its operations may overflow: the boxes
+        behind the loop under these. traps, at, tests: as they were before the loop. A sum of a `for` is none of them: a
+        test of what iterations before have added would carry a dependence, and an addition that traps is a
+        reduction."""
         (head,) = self.at_head(loop, self.at[id(loop)])
         sums = self.sums if isinstance(loop, ir.For) else frozenset()
         wide = [
@@ -251,11 +251,13 @@ class OverflowAnalysis(Intervals):
         ]  # fmt: skip
         best: Box = {}
         fewest = self.unproven
+        after: list[Box] = []
 
         def unproven(bounds: Box) -> int:
+            nonlocal after
             self.traps, self.at, self.tests = dict(traps), dict(at), tests
             self.tested[id(loop)] = bounds
-            self._loop(loop, boxes)
+            after = self._loop(loop, boxes)
             return self.unproven
 
         closest = dict.fromkeys(wide, TESTED[-1])
@@ -269,8 +271,9 @@ class OverflowAnalysis(Intervals):
             fewer = {s: r for s, r in best.items() if s != symbol}
             if fewer and unproven(fewer) <= fewest:
                 best = fewer
-        self.traps, self.at, self.tests = dict(traps), dict(at), tests
-        self.tested[id(loop)] = best
+        if self.tested.get(id(loop)) != best:
+            unproven(best)
+        return after
 
     # ------------------------------------------------------------ expressions
 
