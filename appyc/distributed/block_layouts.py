@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.distributed.chunk_gathers import named_parts
-from appyc.distributed.chunk_grids import Grids, Piece, Pieces, Overlap, Window, are_chunk, inside
+from appyc.distributed.chunk_grids import ChunkPart, Grids, Piece, Pieces, Window, are_chunk, inside
 from appyc.distributed.kernels import Bounds, Kernel, Named, Results
 from appyc.ir.nodes import Symbol
 
@@ -30,7 +30,7 @@ class Layout:
     pieces: Pieces = ()
     results: Results = field(default_factory=list)
     numbers: Sequence[int] = ()
-    written: Mapping[Symbol, tuple[Box, Sequence[Overlap]]] = field(default_factory=dict)
+    written: Mapping[Symbol, tuple[Box, Sequence[ChunkPart]]] = field(default_factory=dict)
     raises: bool = False
     is_chunk: bool = False
     has_result: bool = True
@@ -66,12 +66,12 @@ def layout_of(
         return Layout(regions, chunks, has_result=False)
     put = {**written, **whole, **{a: grids[a].whole for a in kernel.reduced}}
     order = {a: number for number, a in enumerate(kernel.arrays)}
-    overlaps_of = {a: (box, grids[a].overlaps(whole.get(a, box))) for a, box in written.items()}
+    parts_of = {a: (box, grids[a].chunk_parts(whole.get(a, box))) for a, box in written.items()}
     results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
     has_others = kernel.results or kernel.listed or kernel.reduced or len(put) != 1
-    is_chunk = not has_others and all(are_chunk(overlaps) for _, overlaps in overlaps_of.values())
+    is_chunk = not has_others and all(are_chunk(parts) for _, parts in parts_of.values())
     numbers = numbers_of(kernel, boxes, bounds, grids)
-    return Layout(regions, chunks, windows, taken, results, numbers, overlaps_of, raises, is_chunk)
+    return Layout(regions, chunks, windows, taken, results, numbers, parts_of, raises, is_chunk)
 
 
 def numbers_of(kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, grids: Grids) -> list[int]:

@@ -290,8 +290,8 @@ class BlockTasks:
                 [(self.grids[a], box) for a, (box, _) in layout.written.items()],
                 [(self.grids[s.array], self._most(s, kernel, bounds), s) for s in kernel.listed],
             )
-        for number, (array, (_, overlaps)) in enumerate(layout.written.items(), len(targets)):
-            self.grids[array].put(overlaps, key, None if layout.is_chunk else number)
+        for number, (array, (_, parts)) in enumerate(layout.written.items(), len(targets)):
+            self.grids[array].put(parts, key, None if layout.is_chunk else number)
         if layout.raises and not layout.written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key

@@ -29,7 +29,7 @@ Slices: TypeAlias = tuple[slice, ...]
 At: TypeAlias = tuple[int, ...]
 """The number of a chunk along each axis."""
 
-Overlap: TypeAlias = tuple[At, Slices | None, Slices]
+ChunkPart: TypeAlias = tuple[At, Slices | None, Slices]
 """A chunk, the part of it where a result belongs, None for all, and the part of the result that belongs there."""
 
 Piece: TypeAlias = tuple[At, Slices | None]
@@ -127,7 +127,7 @@ class Grid:
         """A window, and the pieces that it is joined of."""
         pieces: list[Piece] = []
         targets: list[tuple[Slices, Slices | None]] = []
-        for at, part, target in (overlap for box in parts for overlap in self.overlaps(box, window)):
+        for at, part, target in (one for box in parts for one in self.chunk_parts(box, window)):
             pieces.append((at, None if self.graph.shares else part))
             targets.append((target, part if self.graph.shares else None))
         return Window([high - low for low, high in window], self.meta, targets, fill), pieces
@@ -154,8 +154,8 @@ class Grid:
 
     def chunk_around(self, box: Box) -> Box | None:
         """The elements of the chunk of which a box is a part; None where it is all of one, or of several."""
-        overlaps = self.overlaps(box)
-        return self.box(overlaps[0][0]) if len(overlaps) == 1 and overlaps[0][1] is not None else None
+        parts = self.chunk_parts(box)
+        return self.box(parts[0][0]) if len(parts) == 1 and parts[0][1] is not None else None
 
     @property
     def whole(self) -> Box:
@@ -170,18 +170,18 @@ class Grid:
         """Its bytes."""
         return math.prod(map(max, self.chunks)) * int(self.dtype.itemsize)
 
-    def overlaps(self, box: Box, window: Box | None = None) -> list[Overlap]:
+    def chunk_parts(self, box: Box, window: Box | None = None) -> list[ChunkPart]:
         """The chunks that a box overlaps; the result is of a window, or of the box."""
         overlaps = self.overlaps(box, window)
         return [(at, None if self._covers(at, part) else part, target) for at, part, target in overlaps]
 
-    def put(self, overlaps: Sequence[Overlap], key: Key, number: int | None) -> None:
+    def put(self, parts: Sequence[ChunkPart], key: Key, number: int | None) -> None:
         """Puts the result of a task into chunks. number: among its results, if it has several."""
         self.is_changed = self.is_ahead = True
-        for at, part, target in overlaps:
+        for at, part, target in parts:
             if part is not None:
                 self.keys[at] = self.graph.add("patch", _patch, self.keys[at], key, number, part, target)
-            elif number is None and are_chunk(overlaps):
+            elif number is None and are_chunk(parts):
                 self.keys[at] = key
             else:
                 self.keys[at] = self.graph.add("chunk", _result, key, number, target)
@@ -190,9 +190,9 @@ class Grid:
 Grids: TypeAlias = Mapping[Symbol, Grid]
 
 
-def are_chunk(overlaps: Sequence[Overlap]) -> bool:
+def are_chunk(parts: Sequence[ChunkPart]) -> bool:
     """Whether these are all of one chunk. Without axes, the result of a task may be a number and no array."""
-    return len(overlaps) == 1 and overlaps[0][0] != () and overlaps[0][1] is None
+    return len(parts) == 1 and parts[0][0] != () and parts[0][1] is None
 
 
 def _meeting(starts: Sequence[int], low: int, high: int) -> range:

@@ -168,7 +168,7 @@ class Program(BlockTasks):
                     self._set(symbol, Task(key))
             elif blocks:
                 (total,) = c.totals(blocks, number, [grid.held()], self.graph)
-                grid.put(grid.overlaps(grid.whole), total, None)
+                grid.put(grid.chunk_parts(grid.whole), total, None)
         for number, stores in enumerate(kernel.listed):
             store_lists(stores, number, self.grids[stores.array], blocks, self.make, self.options)
         if self.unseen and self.counting is None:

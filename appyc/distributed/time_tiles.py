@@ -241,7 +241,7 @@ class TimeTiled(Program):
                                     [(grid, chunk) for grid in written])  # fmt: skip
         self._set(loop.var, steps[-1])
         for (chunk, key), (number, grid) in itertools.product(done, enumerate(written)):
-            grid.put(grid.overlaps(chunk), key, number)
+            grid.put(grid.chunk_parts(chunk), key, number)
 
 
 def _written(nests: Sequence[Nest]) -> list[Symbol]:
