@@ -63,7 +63,6 @@ def joined(a, b):
     return items
 
 
-@list_loop
 def move_last_to(items, at):
     """Moves the last item to an index, as `insert` takes it, and those behind it by one."""
     last = len(items) - 1
@@ -74,7 +73,6 @@ def move_last_to(items, at):
     items[to] = item
 
 
-@list_loop
 def close_gap(items, at):
     """Moves the items behind an index by one; the last item is there twice."""
     for k in range(at, len(items) - 1):
@@ -151,7 +149,6 @@ def overwrite(others, items, start, stop, step):
         items[first + k * by] = others[k]
 
 
-@list_loop
 def turn(items):
     """Reverses a list."""
     last = len(items) - 1
