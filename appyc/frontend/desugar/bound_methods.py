@@ -14,12 +14,10 @@ from __future__ import annotations
 import ast
 from collections import Counter, deque
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from appyc.frontend.desugar.building import located
-from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Inlined, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import blocks_in, names_in, walk
@@ -32,7 +30,7 @@ _METHODS = {
 def without_bound_methods(source: Source, value_of: ValueOf) -> Source:
     """The function, in which no name is bound to a container's method."""
     found = dict(_bound(source.ast))
-    return rewritten(source, lambda copied: _Methods(copied, value_of, found)) if found else source
+    return rewritten(source, lambda copied: Inlined(copied, value_of, found)) if found else source
 
 
 def _bound(function: ast.FunctionDef) -> Iterator[tuple[str, ast.Attribute]]:
@@ -58,21 +56,3 @@ def _bound(function: ast.FunctionDef) -> Iterator[tuple[str, ast.Attribute]]:
 
 def _binds(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-
-
-class _Methods(Rewriter):
-    def __init__(
-        self, function: ast.FunctionDef, value_of: ValueOf, methods: dict[str, ast.Attribute]
-    ) -> None:
-        super().__init__(function, value_of)
-        self.methods = methods
-
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        match node.targets:
-            case [ast.Name(id=name)] if name in self.methods:
-                return located(ast.Pass(), node)
-        return self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        method = self.methods.get(node.id)
-        return node if method is None else located(ast.Attribute(method.value, method.attr, node.ctx), node)

@@ -13,12 +13,9 @@ more than MOST constants, and those that nested functions read, which are hash t
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
-from typing import Any
 
-from appyc.frontend.desugar.building import located
-from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Inlined, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import names_in, walk
@@ -29,7 +26,7 @@ MOST = 16
 def without_constant_sets(source: Source, value_of: ValueOf) -> Source:
     """The function, in which no name is bound to a short set of constants that is only looked into."""
     sets = _constant_sets(source.ast)
-    return rewritten(source, lambda copied: _Inlined(copied, value_of, sets), lambda _: sets)
+    return rewritten(source, lambda copied: Inlined(copied, value_of, sets), lambda _: sets)
 
 
 def _constant_sets(function: ast.FunctionDef) -> dict[str, ast.Set]:
@@ -78,18 +75,3 @@ def _is_constant(item: ast.expr) -> bool:
             return all(map(_is_constant, elts))
         case _:
             return False
-
-
-class _Inlined(Rewriter):
-    def __init__(self, function: ast.FunctionDef, value_of: ValueOf, sets: dict[str, ast.Set]) -> None:
-        super().__init__(function, value_of)
-        self.sets = sets
-
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        match node.targets:
-            case [ast.Name(id=name)] if name in self.sets:
-                return located(ast.Pass(), node)
-        return self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return located(copy.deepcopy(self.sets[node.id]), node) if node.id in self.sets else node

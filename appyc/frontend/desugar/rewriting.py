@@ -124,6 +124,26 @@ class Rewriter(Rule):
         return node
 
 
+class Inlined(Rewriter):
+    """Replaces names by the expressions that they are bound to, and leaves these assignments out."""
+
+    def __init__(
+        self, function: ast.FunctionDef, value_of: ValueOf, meanings: Mapping[str, ast.expr]
+    ) -> None:
+        super().__init__(function, value_of)
+        self.meanings = meanings
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node.targets:
+            case [ast.Name(id=name)] if name in self.meanings:
+                return building.located(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        meaning = self.meanings.get(node.id)
+        return node if meaning is None else building.located(copy.deepcopy(meaning), node)
+
+
 class Rules(Rewriter):
     """Replaces uses of containers, by name: what matches a pattern becomes what a template says.
 
