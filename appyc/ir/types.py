@@ -110,7 +110,8 @@ class ArrayType:
         marks = ("" if self.layout is Layout.C else f",{self.layout.value}") + (
             ",readonly" if self.readonly else ""
         )
-        marks += f",{self.container.value}" if self.is_list else ""
+        named = self.is_list or self.container is Container.PACKED
+        marks += f",{self.container.value}" if named else ""
         return f"{self.dtype}[{dims}{marks}]"
 
 

@@ -4,7 +4,7 @@
 #ifndef APPYC_DEVICE_H
 #define APPYC_DEVICE_H
 
-enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
+enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED, LAYOUT_PACKED }; /* packed: of any strides, and not aligned */
 
 static int is_contiguous(int layout, int axes, const int64_t *shape, const int64_t *strides, int64_t step)
 {

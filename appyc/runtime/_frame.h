@@ -90,7 +90,10 @@ static void *new_items(Py_ssize_t count, size_t size)
 static int fits_layout(PyArrayObject *array, int layout)
 {
     int c = PyArray_IS_C_CONTIGUOUS(array), f = PyArray_IS_F_CONTIGUOUS(array);
+    if (!PyArray_ISNOTSWAPPED(array) || PyArray_ISALIGNED(array) != (layout != LAYOUT_PACKED))
+        return 0;
     switch (layout) {
+    case LAYOUT_PACKED: return 1;
     case LAYOUT_C: return c;
     case LAYOUT_F: return f && !c;
     default: return !c && !f;
@@ -105,7 +108,7 @@ static int fill_array(const Argument *a, PyObject *value, int64_t *frame, int ty
     PyArrayObject *array = (PyArrayObject *)value;
     if (PyArray_NDIM(array) != a->count || (a->written && !PyArray_ISWRITEABLE(array)))
         return 0;
-    if (!typed && !(fits_layout(array, a->layout) && PyArray_ISBEHAVED_RO(array)))
+    if (!typed && !fits_layout(array, a->layout))
         return 0;
     int type_number = PyArray_TYPE(array);
     if (type_number != a->type_number && !PyArray_EquivTypenums(type_number, a->type_number))

@@ -251,7 +251,7 @@ static int may_overlap(const Specialisation *s, int64_t *frame)
         const Array array = a->kind == ARRAY ? array_of(a, frame) : (Array){0};
         if (a->kind != ARRAY || is_empty(&array))
             continue;
-        if (a->written && a->layout == LAYOUT_STRIDED)
+        if (a->written && a->layout >= LAYOUT_STRIDED)
             found |= may_meet_itself(&array);
         /* Of arrays that are one, the first stands for all; any of them may be written. */
         if (!a->grouped && a->same == i)

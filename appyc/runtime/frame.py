@@ -170,6 +170,7 @@ _PARTS = {
 """The kind of the arrays that represent a list, by what the list contains."""
 
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
+_PACKED = 3
 
 
 def _argument_records(
@@ -204,7 +205,8 @@ def _argument_records(
         if isinstance(arg, ArrayType):
             written, any_written = number in stores[0], same[number] in stores[1]
             kind = {Container.LIST: _LIST}.get(arg.container, _TEXT) if arg.is_list else _ARRAY
-            yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number], None)
+            layout = _PACKED if arg.container is Container.PACKED else _LAYOUTS[arg.layout]
+            yield (kind, code, arg.ndim, layout, written, any_written, slot, same[number], None)
         else:
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0, None)
 

@@ -83,7 +83,8 @@ def _in_base(arrays: Sequence[Array]) -> tuple[Array, list[tuple[int, ...]]] | N
     """An array that all of these are views of, and the index in it of each one's first element."""
     first = arrays[0]
     for array in arrays:
-        if array.dtype != first.dtype or array.strides != first.strides or overlap.may_overlap_itself(array):
+        is_alike = array.dtype == first.dtype and array.strides == first.strides and array.flags.aligned
+        if not is_alike or overlap.may_overlap_itself(array):
             return None
     offsets: list[tuple[int, ...]] = []
     for array in arrays:

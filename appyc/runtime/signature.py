@@ -137,13 +137,10 @@ def layout_of(array: np.ndarray[Any, Any]) -> Layout:
 
 def _array_type(array: np.ndarray[Any, Any], name: str, loc: Loc) -> ArrayType:
     dtype = _dtype(array.dtype, name, loc, "an array of")
-    if not array.flags.aligned:
-        raise TypeInferenceError(
-            f"argument '{name}' is an array whose elements are not aligned in memory",
-            loc,
-            f"pass a copy: {name}.copy()",
-        )
-    return ArrayType(dtype, array.ndim, layout_of(array), readonly=not array.flags.writeable)
+    is_aligned = array.flags.aligned
+    container = Container.ARRAY if is_aligned else Container.PACKED
+    layout = layout_of(array) if is_aligned else Layout.STRIDED
+    return ArrayType(dtype, array.ndim, layout, not array.flags.writeable, container)
 
 
 def _cuda_type(value: object, name: str, loc: Loc) -> ArrayType:

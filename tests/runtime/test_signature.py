@@ -109,7 +109,6 @@ def test_numpy_and_numbers_live_on_the_host():
         (np.zeros(3, object), "an array of dtype object", "supported are bool, int8"),
         (np.zeros(3, "M8[s]"), "an array of dtype datetime64[s]", "supported are"),
         (np.zeros(3, [("re", "S4")]), "which is not supported", "x['re'].copy()"),
-        (np.zeros(17, np.uint8)[1:].view(np.float64), "not aligned", "x.copy()"),
         (Gpu((2,), ">f4"), "an array of dtype >f4", "newbyteorder"),
     ],
 )  # fmt: skip

@@ -202,6 +202,9 @@ static __attribute__((noinline)) bool product_D(
         if (*strides[i] % (int64_t)sizeof(T) != 0) return false;
         *strides[i] /= (int64_t)sizeof(T);
     }
+    const T *const all_of[] = {a, b, a_too, b_too, c};
+    for (int i = 0; i < 5; i += 1)
+        if ((__UINTPTR_TYPE__)all_of[i] % sizeof(R) != 0) return false;
     if (c_column != 1) { /* by columns: the transposed product */
         int64_t other = c_row; c_row = c_column, c_column = other;
         other = m, m = n, n = other;

@@ -144,7 +144,13 @@ def lower_type(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     return vals.Opaque(_type_of(value, loc))
 
 
-_TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: bytes, Container.TEXT: str}
+_TYPES = {
+    Container.ARRAY: np.ndarray,
+    Container.PACKED: np.ndarray,
+    Container.LIST: list,
+    Container.BYTES: bytes,
+    Container.TEXT: str,
+}
 
 
 def _type_of(value: vals.Value, loc: Loc) -> type:
