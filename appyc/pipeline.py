@@ -159,7 +159,7 @@ ANALYSE: tuple[Pass, ...] = (
     dead_code_elimination,  # again: removes the copies that this made dead
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
     reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
-    prove_tests,  # after copy propagation, for what is left of these; before check_divisors, to save it guards
+    prove_tests,  # after copy propagation, for what remains of these; before check_divisors, to save it guards
     expect_in_loops,  # after guards and copy propagation; before bounds and dependences, which know no wrapped index
     check_divisors,  # after both, which need no guard; before bounds, which are not known of quotients that may raise
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables

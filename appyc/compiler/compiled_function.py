@@ -50,7 +50,7 @@ UNPAID_AT_ONCE = 100_000
 CALLS_LEFT = 16
 """Calls that compiled code begins and leaves to Python, after which it races against Python."""
 CALLS_AFTER_COMPILED = 256
-"""Calls in vain, one after the other, of a kind of which some calls are compiled, after which Python gets them."""
+"""Consecutive calls in vain of a kind of which some calls are compiled, after which Python gets them."""
 _MANY_KINDS = 8
 """Versions that are looked through for one kind of call."""
 

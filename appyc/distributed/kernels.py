@@ -239,7 +239,7 @@ class Block:
             is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
             function = function_of(text) if is_large else compiled(self.make, text, self.options)
             scalars = function(*(own[number] for number in arrays), *numbers) or ()
-        for number, part, target, place in self.copies:
-            own[target][place] = own[number][part]
+        for number, part, target, destination in self.copies:
+            own[target][destination] = own[number][part]
         found = (*(own[number][part] for number, part in self.results), *scalars)
         return in_c_order(found[0]) if self.is_chunk else found

@@ -18,7 +18,7 @@ from appyc.distributed.chunk_grids import At, Graph, Grid, Key, Slices
 from appyc.distributed.scattering import StoreList
 
 Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], At]
-"""The place of a chunk: chunks at one position of arrays that are cut alike are together."""
+"""Where a chunk lies: chunks at one position of arrays that are cut alike are together."""
 
 STORES = (
     "stores at indices that elements say: counted as one in each iteration, spread evenly over the chunks"

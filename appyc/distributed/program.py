@@ -21,7 +21,7 @@ from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import combine, integer
 
 LEAST_BLOCKS = 3
-"""The fewest blocks for a scan in two passes: two blocks one after the other take no longer."""
+"""The fewest blocks for a scan in two passes: two blocks in sequence take no longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ def _executions(
 def _apply(
     fn: ir.Function, store: ir.Store | ir.Update, where: ir.Symbol, values: ir.Symbol, k: ir.Symbol
 ) -> ir.Function:
-    """The function that does the stores of a list, one after the other."""
+    """The function that does the stores of a list, in order."""
     array, loc = array_of(store), store.loc
     var = ir.Var(k, loc=loc)
     index = tuple(ir.Load(where, (var, integer(axis, loc)), loc=loc) for axis in range(array.array.ndim))

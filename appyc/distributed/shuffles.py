@@ -78,9 +78,9 @@ def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Sto
         outside = (index < -extent) | (index >= extent)
         if outside.any():
             first = int(outside.argmax())
-            place = locations[where[first, -1] if len(locations) > 1 else 0]
+            location = locations[where[first, -1] if len(locations) > 1 else 0]
             raise IndexError(
-                f"{place}: index {index[first]} is out of bounds for axis {axis} of {name!r} with size {extent}"
+                f"{location}: index {index[first]} is out of bounds for axis {axis} of {name!r} with size {extent}"
             )
         index[index < 0] += extent
         number = np.searchsorted(begins, index, side="right") - 1

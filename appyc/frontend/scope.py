@@ -191,7 +191,7 @@ class Scope:
             self.requests.follow(old, new)
 
     def fork(self, needed: frozenset[str]) -> Fork:
-        """The place where paths part. needed: as in `Fork`."""
+        """The point where paths fork. needed: as in `Fork`."""
         return Fork(dict(self.env), len(self.memory.stores), needed)
 
     def first_store(self, since: int) -> int:

@@ -38,7 +38,7 @@ def hash_of(key):
 
 
 @list_loop
-def place(table, keys, number):
+def insert_key(table, keys, number):
     """Enters a key, by its number, into a table of which a free slot holds -1."""
     last = len(table) - 1
     rest = hash_of(keys[number])
@@ -56,7 +56,7 @@ def set_order(keys):
     """The numbers of different keys in the order of a set that they were added to one by one."""
     table = [-1] * 8
     for number in range(len(keys)):
-        place(table, keys, number)
+        insert_key(table, keys, number)
         count = number + 1
         if 5 * count >= 3 * (len(table) - 1):
             old = [at for at in table if at >= 0]
@@ -65,7 +65,7 @@ def set_order(keys):
                 size *= 2
             table = [-1] * size
             for at in old:
-                place(table, keys, at)
+                insert_key(table, keys, at)
     return [at for at in table if at >= 0]
 
 

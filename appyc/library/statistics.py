@@ -112,7 +112,7 @@ def lcm(x1, x2):
 
 @of(np.divmod, elements=2)
 def quotient_and_rest(x1, x2):
-    """The quotient rounded down, and what is left."""
+    """The quotient rounded down, and the remainder."""
     return np.floor_divide(x1, x2), np.remainder(x1, x2)
 
 

@@ -164,9 +164,9 @@ static PyObject *part_of_function(PyObject *function, PyObject *name)
 
 /* The value at (where, name, ...), borrowed; NULL where there is none. `where` is a dict, such as a function's globals, a
  * closure's cell, or a function, of which it is an attribute. */
-static PyObject *value_at(PyObject *place)
+static PyObject *value_at(PyObject *path)
 {
-    PyObject *where = PyTuple_GET_ITEM(place, 0), *name = PyTuple_GET_ITEM(place, 1);
+    PyObject *where = PyTuple_GET_ITEM(path, 0), *name = PyTuple_GET_ITEM(path, 1);
     if (PyCell_Check(where))
         return PyCell_GET(where);
     if (PyFunction_Check(where))

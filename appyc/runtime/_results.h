@@ -232,10 +232,10 @@ static PyObject *of_fields(PyObject *tree, const Values *values)
                                          0, NULL);
     for (Py_ssize_t k = 0; out && k < PyTuple_GET_SIZE(PyDataType_NAMES(descr)); k++) {
         PyArrayObject *field = (PyArrayObject *)result_in(values, tree, 4 + k);
-        PyObject *place = PyDict_GetItem(PyDataType_FIELDS(descr), PyTuple_GET_ITEM(PyDataType_NAMES(descr), k));
+        PyObject *at = PyDict_GetItem(PyDataType_FIELDS(descr), PyTuple_GET_ITEM(PyDataType_NAMES(descr), k));
         const size_t size = (size_t)PyArray_STRIDE(field, 0);
         const char *from = PyArray_BYTES(field) + part[0] * (npy_intp)size;
-        char *to = PyArray_BYTES((PyArrayObject *)out) + PyLong_AsLong(PyTuple_GET_ITEM(place, 1));
+        char *to = PyArray_BYTES((PyArrayObject *)out) + PyLong_AsLong(PyTuple_GET_ITEM(at, 1));
         npy_intp i = 0, step = part[2] * (npy_intp)size, item = PyDataType_ELSIZE(descr);
         for (; size == 8 && i < part[1]; i++, from += step, to += item)
             memcpy(to, from, 8);  /* no call */

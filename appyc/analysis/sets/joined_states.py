@@ -1,7 +1,7 @@
 """Joins the states of scalars and lengths at the end of the two branches of a condition.
 
 if c:
-    j = i               # where c is told exactly, j is  i if c else n;
+    j = i               # where c is affine, j is  i if c else n;
 else:                   # else it is a value of its own
     j = n
 """

@@ -57,7 +57,7 @@ class Hoisting(Rewriter):
         return node
 
     def _in_order(self, nodes: list[ast.expr], before: list[ast.stmt]) -> list[ast.expr]:
-        """Replaces parts of expressions evaluated one after the other, as far as the order of side effects
+        """Replaces parts of expressions evaluated in sequence, as far as the order of side effects
         stays."""
         out: list[ast.expr] = []
         for node in nodes:

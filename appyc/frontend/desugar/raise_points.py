@@ -63,7 +63,7 @@ class RaisePoints:
         return any(issubclass(kind, caught) for caught in self.caught)
 
     def of(self, *nodes: ast.expr | None) -> list[Point]:
-        """The points of expressions that are evaluated one after the other."""
+        """The points of expressions that are evaluated in sequence."""
         return [point for node in nodes if node is not None for point in self._of(node)]
 
     @property

@@ -5,7 +5,7 @@
     except ZeroDivisionError:    ->      else:
         bad += 1                             s += 1.0 / x[i]
 
-A handler of several statements, or one that is reached from inside a loop or a branch, is told by a number:
+A number selects a handler of several statements, or one that is reached from inside a loop or a branch:
 
     try:                                 caught = 0
         for i in rows:                   for i in rows:

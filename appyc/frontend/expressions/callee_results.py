@@ -117,7 +117,7 @@ def _may_be_given(array: ArrayRef, memory: Memory) -> bool:
 def with_lengths(
     value: Value, arrays: Sequence[ArrayRef], memory: Memory, params: Sequence[Symbol], loc: Loc
 ) -> Value:
-    """The value with the lengths of these arrays in their place, behind the number of the parameter that one may be."""
+    """The value with lengths instead of these arrays, behind the number of the parameter that one may be."""
     if isinstance(value, ArrayRef) and value in arrays:
         which = (_which(value, memory, params, loc),) if _may_be_given(value, memory) else ()
         return TupleValue(tuple(Number(n, python=True) for n in (*which, *value.extents(loc))))

@@ -60,7 +60,7 @@ class AxisRequests:
         return dims[number] if number < len(dims) <= count else None
 
     def follow(self, old: Symbol, new: Symbol) -> None:
-        """Passes the properties of axis `old` to `new`, which takes its place. Raises PragmaError where the
+        """Passes the properties of axis `old` to `new`, which replaces it. Raises PragmaError where the
         two differ."""
         dims = tuple(dict.fromkeys((*self.axes.get(new, ()), *self.axes.get(old, ()))))
         if not dims:

@@ -147,7 +147,7 @@ class RowLowering(KernelLowering):
         return self.loaded[found]
 
     def _is_fixed(self, e: Load | Store) -> bool:
-        """Whether the lanes access elements of their own, the same ones whenever they come to it."""
+        """Whether the lanes access elements of their own, the same ones at each execution of it."""
         if e.array.dtype.is_complex or not any(self.is_varying(index) for index in e.index):
             return False
         return not (scalars_read(e.index) & self.moving or arrays_read(e.index) & self.written)

@@ -73,7 +73,7 @@ def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[
 
 
 def _marked(chain: tuple[For, ...]) -> int:
-    """The number of outermost loops of a chain that keep their place because of a pragma."""
+    """The number of outermost loops of a chain that a pragma keeps outermost."""
     kept = 0
     for level, loop in enumerate(chain):
         if loop.clauses is not None:
