@@ -432,3 +432,26 @@ def chunks_of_rows(a, size):
                 for k in range(j, min(j + size, a.shape[1])):
                     out[i, k] = a[i, k] * 2
     return out
+
+
+@PROGRAMS.on(floats(7, 9))
+@PROGRAMS.on(floats(2, 9))
+def medians_of_windows(image):
+    window = np.empty(9)
+    out = np.zeros(image.shape)
+    #pragma parallel for
+    for i in range(1, image.shape[0] - 1):
+        for j in range(1, image.shape[1] - 1):
+            k = 0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    window[k] = image[i + di, j + dj]
+                    k += 1
+            for a in range(1, 9):
+                v, b = window[a], a - 1
+                while b >= 0 and window[b] > v:
+                    window[b + 1] = window[b]
+                    b -= 1
+                window[b + 1] = v
+            out[i, j] = window[4]
+    return out

@@ -16,7 +16,7 @@ from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
-MAX_CONFLICTS = 48
+MAX_CONFLICTS = 128
 """An array with more conflicts is not expanded."""
 
 MAX_NODES = 600
