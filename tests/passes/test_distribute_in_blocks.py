@@ -128,6 +128,16 @@ def from_before(x, w, y):
         y[i] = q + math.log(1.5 + p * p)
 
 
+def sums_inside(x, w, y):
+    """A loop that threads may share, in one that runs in order."""
+    s = 1.0
+    for i in range(x.shape[0]):
+        for k in range(w.shape[0]):
+            s -= w[k]
+        s = s * math.cos(x[i, 0])
+    y[0] = s
+
+
 def drawn_rows(x, w, y):
     state = np.array([7])
     for i in range(x.shape[0]):
@@ -138,7 +148,7 @@ def drawn_rows(x, w, y):
 
 SPLIT = (
     predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
-    in_pairs,
+    in_pairs, sums_inside,
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Programs that once went wrong, as small as they get. The docstring says how."""
 
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -429,3 +430,21 @@ def named_behind_a_loop(a, o):
         if (q := a[0]) > q - 1.0:
             o[0] = q + 1.0
     return o.sum()
+
+
+@PROGRAMS.on(floats(6), floats(6, 4), (2.0, 1.0, 3.0))
+def scan_in_blocks_with_a_last_value(a, m, t):
+    """An internal error: lanes were given a last value, of a counter, that they do not make."""
+    n = len(a)
+    w = m.shape[1]
+    s = m[3 % n, 0]
+    for _ in a[1::2]:
+        k = -1
+        while k < w - 1 and True:
+            k += 1
+            for _ in a[1::2]:
+                s = s / ((len(m) * t[0]) / 0.5)
+            m[(w * n) % n, k] = math.cos(2.0 % 4)
+        for i in range(0, w, 2):
+            s -= m[(i | k) % n, i]
+    return True

@@ -21,13 +21,14 @@ from appyc.ir.visit import (
     contains,
     loops_of,
     map_operands,
+    rename,
     scalars_read,
     scalars_written,
     walk,
 )
 from appyc.passes.loop_ops.expand_scalars import expand_scalars
 from appyc.passes.loop_ops.strip_mine import map_to_blocks
-from appyc.passes.node_builders import binary, copy_of, in_order, integer, let, most_trips, shifted, smaller
+from appyc.passes.node_builders import binary, in_order, integer, let, most_trips, shifted, smaller
 from appyc.passes.parallelise.distribute_loops import MAX_STATEMENTS, distribution
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.simd_forms import why_not_simd
@@ -217,10 +218,11 @@ class _Expansion:
         bare = replace(loop, lo=at, hi=end, body=body, clauses=None)
         if has_lanes:
             own = ordered(written - self._combined.keys())
-            bare = replace(bare, mode=ir.LoopMode.SIMD, private=tuple(own), reductions=combined, scans=())
+            mode = ir.LoopMode.SIMD
+            bare = replace(in_order(bare), mode=mode, private=tuple(own), reductions=combined, scans=())
         elif loop.mode is ir.LoopMode.SEQUENTIAL or combined:
             scans = loop.scans if {scan.symbol for scan in loop.scans} <= written else ()
             bare = replace(in_order(bare), scans=scans)
         else:
             bare = replace(bare, private=tuple(s for s in loop.private if s in written), reductions=())
-        return copy_of(bare, self.names)
+        return rename(bare, {loop.var: self.names.fresh(loop.var.name, loop.var.type)})
