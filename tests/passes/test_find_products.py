@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from appyc import pipeline
 from appyc.ir.nodes import If
 from appyc.ir.printer import print_expr
 from appyc.ir.schedule import ProductShape
-from appyc.ir.visit import walk
+from appyc.ir.visit import loops_of, walk
+from appyc.options import Options
+from appyc.passes.locality.find_products import find_products
+from appyc.passes.pass_context import PassContext
+from tests.lowering import lowered
 from tests.product_nests import RNG, found, same_as_python, square
 
 
@@ -307,3 +312,25 @@ def test_triangles_are_products_on_a_gpu_too(fn: Callable[..., Any]) -> None:
     _, on_cpu, _ = found(fn, square(), square(), square())
     assert [loop.product.shape for loop in marked] == [loop.product.shape for loop in on_cpu]
     same_as_python(out, fn, square(9), square(9), square(9))
+
+
+def by_recursion(a, b, n):
+    return a @ b if n < 1 else by_recursion(a, b, n - 1)
+
+
+def into_an_argument(a, b, n):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            a[i, j] = s
+    return into_an_argument(a, b, n - 1) if n > 0 else n
+
+
+@pytest.mark.parametrize(("fn", "marked"), [(by_recursion, 1), (into_an_argument, 0)])
+def test_products_of_callees_are_marked_where_their_result_has_no_other_name(fn: Any, marked: int) -> None:
+    context = PassContext(Options())
+    simple = pipeline.run_all(lowered(fn, square(), square(), 2), pipeline.SIMPLIFY, context)
+    (callee,) = find_products(simple, context).callees
+    assert sum(loop.product is not None for loop in loops_of(callee.function.body)) == marked

@@ -214,3 +214,39 @@ def in_a_loop(x, n):
 
 def _scaled(x, k):
     return x[:5] * 0.5 if k < 2 else _scaled(x, k - 1) + 1
+
+
+@PROGRAMS.on(floats(32, 32), floats(32, 32, seed=1))
+@PROGRAMS.on(floats(16, 16), floats(16, 16, seed=1).T)
+def strassen(a, b):
+    n = a.shape[0]
+    if n <= 16:
+        return a @ b
+    h = n // 2
+    first = strassen(a[:h, :h] + a[h:, h:], b[:h, :h] + b[h:, h:])
+    second = strassen(a[h:, :h] + a[h:, h:], b[:h, :h])
+    third = strassen(a[:h, :h], b[:h, h:] - b[h:, h:])
+    fourth = strassen(a[h:, h:], b[h:, :h] - b[:h, :h])
+    fifth = strassen(a[:h, :h] + a[:h, h:], b[h:, h:])
+    sixth = strassen(a[h:, :h] - a[:h, :h], b[:h, :h] + b[:h, h:])
+    seventh = strassen(a[:h, h:] - a[h:, h:], b[h:, :h] + b[h:, h:])
+    c = np.empty((n, n))
+    c[:h, :h] = first + fourth - fifth + seventh
+    c[:h, h:] = third + fifth
+    c[h:, :h] = second + fourth
+    c[h:, h:] = first - second + third + sixth
+    return c
+
+
+@PROGRAMS.on(floats(12, 12), floats(12, 12, seed=1), 3)
+def products_into_arguments(a, b, n):
+    """A product whose result may be a factor, by another name."""
+    if n == 0:
+        return a.sum()
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            a[i, j] = s / 12
+    return products_into_arguments(a, a, n - 1)

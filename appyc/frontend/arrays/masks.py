@@ -101,7 +101,8 @@ def repeatable(scope: Scope, masked: Masked, loc: Loc) -> Masked:
         return masked
     axes, extents, (holds,) = _renamed(scope, masked, [masked.holds])
     array = scope.new_array("mask", DType.BOOL, extents, loc)
-    scope.emit(ir.ForAll(axes, extents, array, tuple(ir.Var(axis, loc=loc) for axis in axes), holds, loc=loc))
+    at = tuple(ir.Var(axis, loc=loc) for axis in axes)
+    scope.emit(ir.ForAll(axes, extents, array, at, holds, checked=False, loc=loc))
     index = tuple(ir.Var(axis, loc=loc) for axis in masked.chosen)
     return replace(masked, holds=ir.Load(array, index, checked=False, loc=loc))
 

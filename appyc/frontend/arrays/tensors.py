@@ -286,7 +286,7 @@ def materialise(
     array = scope.new_array(name, tensor.element.dtype, tensor.extents, loc, container)
     axes, element = renamed(scope, tensor)
     index = tuple(ir.Var(axis, loc=loc) for axis in axes)
-    scope.emit(ir.ForAll(axes, tensor.extents, array, index, element, loc=loc))
+    scope.emit(ir.ForAll(axes, tensor.extents, array, index, element, checked=False, loc=loc))
     return ArrayRef(array, shape=tensor.extents)
 
 

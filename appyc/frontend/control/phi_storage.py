@@ -218,7 +218,7 @@ def _copy(scope: Scope, home: ArrayRef, source: Tensor, loc: Loc, *, first: bool
         scope.emit(ir.If(ir.Unary("~", same, loc=loc), tuple(grown), loc=loc))
     axes, element = renamed(scope, source)
     index = tuple(ir.Var(axis, loc=loc) for axis in axes)
-    scope.emit(ir.ForAll(axes, home.shape, home.symbol, index, element, loc=loc))
+    scope.emit(ir.ForAll(axes, home.shape, home.symbol, index, element, checked=False, loc=loc))
 
 
 def _sized(scope: Scope, home: ArrayRef, extents: tuple[ir.Expr, ...], loc: Loc) -> None:

@@ -143,7 +143,8 @@ def put_elements(scope: Scope, array: ArrayRef, out: Symbol, loc: Loc) -> list[S
         axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
         index = tuple(Var(axis, loc=loc) for axis in axes)
         element = Load(array.symbol, index, checked=False, loc=loc)
-        scope.emit(ForAll(axes, extents, out, (_position(index, extents, loc),), element, loc=loc))
+        at = (_position(index, extents, loc),)
+        scope.emit(ForAll(axes, extents, out, at, element, checked=False, loc=loc))
     return block
 
 
@@ -171,7 +172,8 @@ def _resizing(scope: Scope, stmt: Stmt, outs: Mapping[Symbol, Symbol]) -> list[S
     if not stmt.zero:
         return [resize]
     axis, zero = scope.supply.fresh("i", DType.INT64), const(0, stmt.array.dtype, loc)
-    return [resize, ForAll((axis,), stmt.shape, stmt.array, (Var(axis, loc=loc),), zero, loc=loc)]
+    fill = ForAll((axis,), stmt.shape, stmt.array, (Var(axis, loc=loc),), zero, checked=False, loc=loc)
+    return [resize, fill]
 
 
 def _taken(

@@ -104,7 +104,7 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
                 else:
                     axis = scope.supply.fresh("i", DType.INT64)
                     here = _sum(first, Var(axis, loc=loc), loc)
-                    scope.emit(ForAll((axis,), (repeats,), column, (here,), number, loc=loc))
+                    scope.emit(ForAll((axis,), (repeats,), column, (here,), number, checked=False, loc=loc))
         first = _sum(first, repeats or integer(len(rows), loc), loc)
     _bound(scope, name, slots, length, loc)
 
@@ -206,7 +206,7 @@ def put(scope: Scope, slots: vals.ListSlots, first: Expr, items: vals.ListSlots,
         here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
         element = cast(Load(source, (here,), checked=False, loc=loc), column.dtype)
         at = (_sum(first, here, loc),)
-        scope.emit(ForAll((here.symbol,), (count,), column, at, element, loc=loc))
+        scope.emit(ForAll((here.symbol,), (count,), column, at, element, checked=False, loc=loc))
 
 
 def sort(scope: Scope, name: str, loc: Loc) -> None:

@@ -65,10 +65,24 @@ from appyc.passes.simplify.normalise_loops import leaves_products_to_library
 
 
 def find_products(fn: Function, ctx: PassContext) -> Function:
-    """The function with its products marked, and in nests of their own."""
-    if not leaves_products_to_library(ctx) or not any(map(added_up, loops_of(fn.body))):
+    """The function with its products marked, and in nests of their own. In its callees, which are not analysed, those
+    are marked whose result is an array that the callee has made: nothing else has a name for it."""
+    if not leaves_products_to_library(ctx):
+        return fn
+    if fn.callees:
+        fn = replace(fn, callees=tuple(replace(c, function=_marked_callee(c.function)) for c in fn.callees))
+    if not any(map(added_up, loops_of(fn.body))):
         return fn
     return with_body(fn, _Search(fn, ctx, NameSupply.after(fn)).block(fn.body, ()))
+
+
+def _marked_callee(fn: Function) -> Function:
+    def rule(stmt: Stmt) -> tuple[Stmt] | None:
+        product = product_of(stmt) if isinstance(stmt, For) else None
+        is_made_here = product is not None and product.target.array not in fn.params
+        return (replace(stmt, product=product),) if is_made_here else None
+
+    return with_body(fn, replace_outermost(fn.body, rule))
 
 
 @dataclass(frozen=True, slots=True)
