@@ -2,7 +2,7 @@
 
     LDG.E.128 R4, desc[UR6][R2.64]     ->      a load of 16 bytes
 
-What functions of the mathematical library do for few arguments is not counted: it is called, in a region of its own.
+What functions of the mathematical library do for few arguments is not counted: it is a call that others jump over.
 Their tables of coefficients are in the first cache.
 """
 
@@ -14,6 +14,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -92,7 +93,7 @@ def disassembled(cubin: bytes) -> list[Instruction]:
 
 def counts(instructions: list[Instruction]) -> Counts:
     """What the hot region of a kernel issues."""
-    instructions = _without_calls(instructions)
+    instructions = _executed(instructions)
     jumps = [(i.address, target) for i in instructions if (target := _target(i)) is not None]
     regions = [
         [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
@@ -104,27 +105,35 @@ def counts(instructions: list[Instruction]) -> Counts:
     return found if inside is None or is_edge else replace(inside, in_loop=True)
 
 
-def _without_calls(instructions: list[Instruction]) -> list[Instruction]:
-    """Those that are executed for most arguments: neither functions, which are at the end, nor what is jumped over with
-    their calls. What is jumped over with the loop around a call is executed."""
-    calls = [(i.address, target) for i in instructions if (target := _target(i, "CALL")) is not None]
+def _executed(instructions: list[Instruction]) -> list[Instruction]:
+    """Those that are executed for most arguments, the body of a function where it is called. What threads jump over
+    together with a call, and meet again behind it, is for few arguments, and left out. What is jumped over with the
+    loop around a call is executed."""
+    calls = {i.address: target for i in instructions if (target := _target(i, "CALL")) is not None}
     if not calls:
         return instructions
-    end = min(target for _, target in calls)
-    regions = [
-        (i.address, target) for i in instructions if (target := _target(i, "BSSY") or _target(i)) is not None
-    ]
-    loops = [(first, last) for last, first in regions if first < last]
+    end = min(calls.values())
+    meetings = [(i.address, target) for i in instructions if (target := _target(i, "BSSY")) is not None]
+    jumps = [(i.address, target) for i in instructions if (target := _target(i)) is not None]
+    loops = [(first, last) for last, first in jumps if first < last]
     left_out = []
-    for call, _ in calls:
+    for call in calls:
         looped = [(first, last) for first, last in loops if first <= call <= last]
         around = [
             (first, last)
-            for first, last in regions
-            if first < call < last and not any(first < a and b < last for a, b in looped)
+            for first, last in jumps
+            if first < call < last
+            and any(a < first and last <= b for a, b in meetings)
+            and not any(first < a and b < last for a, b in looped)
         ]
         left_out += [max(around)] if around else []
-    return [i for i in instructions if i.address < end and not any(a < i.address < b for a, b in left_out)]
+    out = []
+    for i in instructions:
+        if i.address < end and not any(a < i.address < b for a, b in left_out):
+            called = (n for n in instructions if n.address >= calls.get(i.address, math.inf))
+            body = takewhile(lambda n: n.name != "RET", called)
+            out += [i, *(replace(n, address=i.address) for n in body)]
+    return out
 
 
 def _without_masks(instructions: list[Instruction]) -> list[Instruction]:

@@ -20,6 +20,7 @@ from appyc.ir.gpu_program import LaneIndex
 from appyc.ir.types import DType, Layout
 from appyc.triton_gen.index_scalars import times, wraps_alike
 from appyc.triton_gen.lane_shapes import Axes, LaneShapes
+from appyc.triton_gen.triton_helpers import POWERS
 
 MOST_LANES = 4096
 
@@ -264,15 +265,17 @@ class ExpressionEmitter:
     def _division(self, e: ir.Binary) -> str:
         kind = "divide" if e.op == "//" else "modulo"
         signed = {"i": "signed", "u": "unsigned", "f": "float"}[e.dtype.kind]
-        if e.dtype is DType.FLOAT32 and kind == "divide":
-            signed = "float32"
         return self.call(f"floor_{kind}_{signed}", self.expr(e.lhs), self.expr(e.rhs))
 
     def _power(self, e: ir.Binary) -> str:
-        if isinstance(e.rhs, ir.Const) and e.rhs.value == 2 and isinstance(e.lhs, ir.Var):
-            return f"({self.expr(e.lhs)} * {self.expr(e.lhs)})"
+        base = self.expr(e.lhs)
+        exponent = e.rhs.value.real if isinstance(e.rhs, ir.Const) else math.nan
+        if exponent == 2 and isinstance(e.lhs, ir.Var):
+            return f"({base} * {base})"
+        if (power := POWERS.get(exponent)) and (e.dtype.is_float or exponent in (1, 2, 3, 4)):
+            return self.call(power, base)
         if e.dtype.is_float:
-            return f"libdevice.pow({self.expr(e.lhs)}, {self.expr(e.rhs)})"
+            return f"libdevice.pow({base}, {self.expr(e.rhs)})"
         axes = self.shapes.of(e)
         return self.call("integer_power", self.over(e.lhs, axes), self.over(e.rhs, axes))
 

@@ -23,16 +23,18 @@ else:
 """
 
 
-def _floor_divide(whole: str, rest: str) -> str:
-    """Python's floor division of floats. whole, rest: the quotients of `a` and of `a - rest` by `b`."""
+def _quotient(a: str, b: str) -> str:
+    return f"({a} / {b} if a.dtype == tl.float64 else tl.div_rn({a}, {b}))"
+
+
+_INVERSE = f"inverse = {_quotient('tl.full((), 1, a.dtype)', 'a')}\n"
+
+
+def _root_power(whole: str, at_infinity: str) -> str:
+    """A power that is `whole`, but for minus infinity, of which there is no root."""
     return f"""
-rest = libdevice.fmod(a, b)
-quotient = {rest}
-lowered = tl.where((rest != 0) & ((rest < 0) != (b < 0)), quotient - 1, quotient)
-below = tl.floor(lowered)
-rounded = tl.where(lowered - below > tl.full((), 0.5, a.dtype), below + 1, below)
-whole = tl.where(lowered != 0, rounded, libdevice.copysign(lowered * 0, {whole}))
-return tl.where(b == 0, {whole}, whole)
+root = (tl.sqrt(a) if a.dtype == tl.float64 else tl.sqrt_rn(a)) + 0
+return tl.where(a == float("-inf"), tl.full((), {at_infinity}, a.dtype), {whole})
 """
 
 
@@ -92,8 +94,16 @@ rest = libdevice.fmod(a, b)
 wrapped = tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 return tl.where(wrapped == 0, libdevice.copysign(wrapped, b), wrapped)
 """,
-    "floor_divide_float(a, b)": _floor_divide("a / b", "(a - rest) / b"),
-    "floor_divide_float32(a, b)": _floor_divide("tl.div_rn(a, b)", "tl.div_rn(a - rest, b)"),
+    "floor_divide_float(a, b)": f"""
+rest = libdevice.fmod(a, b)
+whole = a - rest
+quotient = {_quotient("whole", "b")}
+lowered = tl.where((rest != 0) & ((rest < 0) != (b < 0)), quotient - 1, quotient)
+below = tl.floor(lowered)
+rounded = tl.where(lowered - below > tl.full((), 0.5, a.dtype), below + 1, below)
+exact = {_quotient("a", "b")}
+return tl.where(b == 0, exact, tl.where(lowered != 0, rounded, libdevice.copysign(lowered * 0, exact)))
+""",
     "integer_power(base, exponent)": """
 result = base * 0 + 1
 factor = base
@@ -105,6 +115,16 @@ for _ in range(64):
 negative = tl.where(base == 1, base * 0 + 1, base * 0)
 return tl.where(exponent < 0, negative, result)
 """,
+    "power_1(a)": "return a",
+    "power_2(a)": "return a * a",
+    "power_3(a)": "return a * a * a",
+    "power_4(a)": "return (a * a) * (a * a)",
+    "power_half(a)": _root_power("root", 'float("inf")'),
+    "power_3_halves(a)": _root_power("a * root", 'float("inf")'),
+    "power_minus_1(a)": f"{_INVERSE}return inverse",
+    "power_minus_2(a)": f"{_INVERSE}return {_quotient('inverse', 'a')}",
+    "power_minus_half(a)": _root_power(_quotient("tl.full((), 1, a.dtype)", "root"), "0"),
+    "power_minus_3_halves(a)": _INVERSE + _root_power(_quotient("inverse", "root"), "0").lstrip(),
     "sign_of(x)": """
 one = tl.full((), 1, x.dtype)
 return tl.where(x > 0, one, tl.where(x < 0, tl.full((), -1, x.dtype), x))
@@ -126,6 +146,12 @@ return tl.where(inside, x >> tl.where(inside, by, by * 0), x * 0)
 """,
 }
 """The body of each helper, by its head."""
+
+POWERS = {
+    1: "power_1", 2: "power_2", 3: "power_3", 4: "power_4", 0.5: "power_half", 1.5: "power_3_halves",
+    -1: "power_minus_1", -2: "power_minus_2", -0.5: "power_minus_half", -1.5: "power_minus_3_halves",
+}  # fmt: skip
+"""The helper for an exponent of which products, quotients and roots are as good as the library's function."""
 
 COMBINE = {
     "+": "combine_add", "*": "combine_mul", "min": "combine_min", "max": "combine_max",

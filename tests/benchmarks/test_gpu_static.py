@@ -259,4 +259,15 @@ def test_calls_for_few_arguments_and_tables_do_not_count() -> None:
             "DFMA R2, R3", "DFMA R2, R3", "LDG .E.64.CONSTANT R6, [R8]", "BRA 0xa0", "RET now",
         )
     )  # fmt: skip
-    assert (found.issued, found.loaded, found.stored, found.in_loop) == (9, 8, 8, False)
+    assert (found.issued, found.loaded, found.stored, found.in_loop) == (7, 8, 8, False)
+
+
+def test_functions_that_all_arguments_call_count() -> None:
+    """Threads meet behind the call, but none jumps over it. The jump to the version at an edge is all threads'."""
+    found = counts(
+        listing(
+            "BRA 0x50", "LDG .E.64 R4, [R2]", "BSSY B0, 0x50", "CALL .REL.NOINC 0x80", "BSYNC B0",
+            "DADD R4, R4, R4", "STG .E.64 [R2], R4", "EXIT now", "DFMA R2, R3", "DMUL R2, R3", "RET now",
+        )
+    )  # fmt: skip
+    assert (found.issued, found.doubles) == (10, 3)
