@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,7 +36,7 @@ from appyc.compiler.triton_kernels import triton_program
 from appyc.runtime.faults import fault_words
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
-from appyc.runtime.triton_build import compile_kernel
+from appyc.runtime.triton_build import CompiledKernel, compile_kernel
 from appyc.runtime.triton_source import HostScalars, load_host
 from appyc.triton_gen.triton_module import TritonProgram
 from benchmarks.machine import write_results
@@ -95,18 +95,19 @@ _NO_LIBRARY = SimpleNamespace(lib=np.lib, matmul=lambda a, b: np.zeros((a.shape[
 
 
 class CountingDevice:
-    """The device of a host program that launches nothing. launches: how often each variant, and its programs."""
+    """The device of a host program that launches nothing. launches: how often each variant, and its programs.
+    crowded: as of `choose_lanes`."""
 
-    def __init__(self, program: TritonProgram, processors: int) -> None:
+    def __init__(self, program: TritonProgram, processors: int, crowded: Collection[tuple[str, int]]) -> None:
         self.texts = {text.name: text for text in program.kernels}
         self.arguments = {text.name: KernelArguments(text) for text in program.kernels}
-        self.processors = processors
+        self.processors, self.crowded = processors, crowded
         self.faults = np.zeros(fault_words(program.sites), np.int64)
         self.launches: Counter[tuple[str, Variant]] = Counter()
         self.programs: Counter[tuple[str, Variant]] = Counter()
 
     def lanes(self, name: str, rows: int, count: int) -> int:
-        return choose_lanes(self.texts[name], rows, count, self.processors)
+        return choose_lanes(self.texts[name], rows, count, self.processors, self.crowded)
 
     def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
         key = name, self.arguments[name].variant(lanes, args)[0]
@@ -140,29 +141,31 @@ class CountingDevice:
 
 
 def rows_of(name: str, function: Any, arguments: Sequence[Any], gpu: Gpu, target: str) -> list[Row]:
-    """The kernels that a call of a jitted function launches."""
+    """The kernels that a call of a jitted function launches, once all of them are compiled."""
     analysed = function._analyse(function._request(function._given(arguments, {}), "gpu"), "gpu")
     program = triton_program(analysed.function, analysed)
-    device = CountingDevice(program, gpu.processors)
-    load_host(program)(device, *HostScalars(program.params).converted(arguments))
-    return [_row(name, program, kernel, variant, device, gpu, target) for kernel, variant in device.launches]
+    crowded: set[tuple[str, int]] = set()
+    built: dict[tuple[str, Variant], CompiledKernel] = {}
+    while True:
+        device = CountingDevice(program, gpu.processors, crowded)
+        load_host(program)(device, *HostScalars(program.params).converted(arguments))
+        new = [key for key in device.launches if key not in built]
+        if not new:
+            return [_row(name, key, built[key], device, gpu) for key in device.launches]
+        for kernel, variant in new:
+            text = device.texts[kernel]
+            one = built[kernel, variant] = compile_kernel(program, text, target, variant)
+            if one.is_crowded(variant.lanes * text.rows(variant.lanes)):
+                crowded.add((kernel, variant.lanes))
 
 
-def _row(
-    name: str,
-    program: TritonProgram,
-    kernel: str,
-    variant: Variant,
-    device: CountingDevice,
-    gpu: Gpu,
-    target: str,
-) -> Row:
-    built = compile_kernel(program, device.texts[kernel], target, variant)
+def _row(name: str, key: tuple[str, Variant], built: CompiledKernel, device: CountingDevice, gpu: Gpu) -> Row:
+    kernel, variant = key
     found = counts(disassembled(built.cubin))
     text = device.texts[kernel]
     lanes = variant.lanes * text.rows(variant.lanes)
     elements = unrolled(found, built.ptx) * max(1.0, lanes / built.threads) * text.rows_each * text.batch
-    programs = max(1, device.programs[kernel, variant] // device.launches[kernel, variant])
+    programs = max(1, device.programs[key] // device.launches[key])
     busy = min(programs, gpu.processors)
     resident = min(
         -(-programs // gpu.processors),
@@ -181,7 +184,6 @@ def _row(
         "latency": moved * gpu.latency / (in_flight * busy) if in_flight else 0.0,
     }
     bound = max(seconds, key=lambda what: seconds[what])
-    key = kernel, variant
     return Row(
         name,
         kernel,

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
@@ -36,7 +35,9 @@ _THREADS_AND_RATE = 32 * 2
 
 _WARP = 32
 _ADDRESS = re.compile(r"\[(R\d+)(?:\.64|\.U32)?(?:\+UR\d+)?(?:\+?(-?0x[0-9a-f]+))?\]")
-_REGISTER = re.compile(r"\bR\d+")
+_RESULT = re.compile(r"((?:\.\S+)?)\s*(U?R\d+)\b")
+_OPERAND = re.compile(r"[-~]?(?:0x[0-9a-f]+|\bU?R(?:\d+|Z)|c\[\w+\]\[\w+\])")
+_WORD = 1 << 32
 
 _TABLE = ".CONSTANT"
 """Suffix of loads of constants that the assembler has: Triton's loads may see what other threads store."""
@@ -180,7 +181,7 @@ def _target(instruction: Instruction, name: str = "BRA") -> int | None:
     return int(found.group(1), 16) if found else None
 
 
-def _weight(found: Counts) -> int:
+def _weight(found: Counts) -> float:
     return found.arithmetic + found.loaded + found.stored
 
 
@@ -193,16 +194,16 @@ def _as_long_as(tile: Instruction) -> int:
 def _lines(region: list[Instruction]) -> float:
     """Bytes that a thread's loads bring. Threads of a warp load adjacent elements: where two loads have addresses a
     few elements apart, the warp has most of the second one's elements by the first one."""
-    version: Counter[str] = Counter()
-    offsets: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    values: dict[str, int] = {}
+    offsets: dict[int, list[tuple[int, int]]] = {}
     for i in region:
         found = _ADDRESS.search(i.rest) if _is_load(i) else None
         if found is not None:
             register, offset = found.groups()
-            offsets.setdefault((register, version[register]), []).append((int(offset or "0", 16), i.width))
-        written = _REGISTER.search(i.rest)
-        if written is not None:
-            version[written.group()] += 1
+            offsets.setdefault(_value(register, values), []).append((int(offset or "0", 16), i.width))
+        result = _RESULT.match(i.rest)
+        if result is not None:
+            values[result.group(2)] = _low_word(i, result.group(1), i.rest[result.end() :], values)
     out = 0.0
     for loads in offsets.values():
         end = -math.inf
@@ -210,6 +211,33 @@ def _lines(region: list[Instruction]) -> float:
             out += min(max(offset + _WARP * width - end, 0) / _WARP, width)
             end = max(end, offset + _WARP * width)
     return out
+
+
+def _low_word(i: Instruction, suffixes: str, rest: str, values: Mapping[str, int]) -> int:
+    """The lower word of a result, for registers with arbitrary values: one address has one value, in whatever way it is
+    computed. A result of instructions that compute no addresses is arbitrary, too."""
+    operands = [_value(part, values) for part in _OPERAND.findall(rest)]
+    is_lower = not {"X", "HI"} & set(suffixes.split("."))
+    match i.name.removeprefix("U"):
+        case "IADD3" | "VIADD" | "MOV" if is_lower:
+            return sum(operands) % _WORD
+        case "IMAD" if is_lower:
+            return (operands[0] * operands[1] + operands[2]) % _WORD
+        case "LEA" if is_lower:
+            return ((operands[0] << operands[2]) + operands[1]) % _WORD
+    return hash((i.name, suffixes, rest, *operands, i.address if i.name in _MEMORY else 0)) % _WORD
+
+
+def _value(operand: str, values: Mapping[str, int]) -> int:
+    """The value of a register, a number or a constant of the launch."""
+    name = operand.lstrip("-~")
+    if name in ("RZ", "URZ"):
+        value = 0
+    elif name.startswith("0x"):
+        value = int(name, 16)
+    else:
+        value = values.get(name, hash(name))
+    return (~value if operand[0] == "~" else -value if operand[0] == "-" else value) % _WORD
 
 
 def _is_load(instruction: Instruction) -> bool:

@@ -267,7 +267,7 @@ class Driver:
             self.programs[id(program)] = InterpretedKernels(program), program
         functions, _ = self.programs[id(program)]
         cubin = _Cubin(text, functions, variant)
-        return CompiledKernel(text.name, cubin.entry, cubin, "", "", cubin.threads, 0, 0, 0, 0)
+        return CompiledKernel(text.name, cubin.entry, cubin, "", "", cubin.threads, 0, 0, 0)
 
     def check_status(self, status: int) -> None:
         """Raises what a kernel has raised."""

@@ -9,7 +9,7 @@ tile.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,10 +112,12 @@ def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
     )
 
 
-def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
+def choose_lanes(
+    kernel: KernelText, rows: int, count: int, processors: int, crowded: Collection[tuple[str, int]] = ()
+) -> int:
     """The lanes of a row, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
     what programs do once counted. The fewer programs there are than are enough for all multiprocessors, the more each
-    costs."""
+    costs. crowded: kernels and lanes that are known to have too few registers."""
     whole = 1 << max(int(count) - 1, 0).bit_length()
     if kernel.use is LaneUse.ROW:
         return min(whole, kernel.lanes)
@@ -132,4 +134,7 @@ def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> 
         sizes.append(2 * sizes[-1])
     if kernel.tile is not None and whole < sizes[0]:
         sizes.append(whole)
-    return min(sizes, key=cost)
+    found = min(sizes, key=cost)
+    while found > kernel.fewest_lanes and (kernel.name, found) in crowded:
+        found //= 2
+    return found

@@ -23,6 +23,11 @@ from appyc.triton_gen.triton_module import TritonProgram
 CAPABILITIES = (75, 80, 86, 87, 89, 90, 100, 103, 120, 121)
 """The compute capabilities that Triton and the assembler with it compile for."""
 
+MOST_REGISTERS = 128
+"""Of a thread, with which each scheduler of a multiprocessor has four warps."""
+
+_KEPT = 16
+_ARRAY = re.compile(r"__local_depot\d+\[(\d+)\]")
 _USAGE = re.compile(r"REG:(\d+) STACK:(\d+).*?LOCAL:(\d+)")
 
 
@@ -31,7 +36,7 @@ class CompiledKernel:
     """One kernel for one architecture.
 
     entry: the name of its function in the cubin. threads, shared:
-    what a launch needs, in threads a program and bytes. registers, stack_bytes, spill_bytes: what ptxas gave it.
+    what a launch needs, in threads a program and bytes. registers, spill_bytes: what ptxas gave a thread.
     """
 
     name: str
@@ -42,8 +47,11 @@ class CompiledKernel:
     threads: int
     shared: int
     registers: int
-    stack_bytes: int
     spill_bytes: int
+
+    def is_crowded(self, lanes: int) -> bool:
+        """Whether threads with fewer elements leave registers for more threads: there are so many lanes."""
+        return lanes > 2 * self.threads and (self.spill_bytes > 0 or self.registers > MOST_REGISTERS)
 
 
 def check_target(target: str) -> None:
@@ -54,7 +62,7 @@ def check_target(target: str) -> None:
 
 
 def compile_cubin(program: TritonProgram, target: str, *, narrow: bool = False) -> list[CompiledKernel]:
-    """Every kernel of the program for a target such as "cuda:90", each with the most lanes that spill no registers.
+    """Every kernel of the program for a target such as "cuda:90", each with the most lanes that are not crowded.
     narrow: as of `Variant`."""
     return [_widest(program, kernel, target, narrow=narrow) for kernel in program.kernels]
 
@@ -63,7 +71,7 @@ def _widest(program: TritonProgram, kernel: KernelText, target: str, *, narrow: 
     lanes = kernel.lanes
     while True:
         found = compile_kernel(program, kernel, target, Variant(lanes, narrow=narrow))
-        if lanes == kernel.fewest_lanes or found.spill_bytes == 0:
+        if lanes == kernel.fewest_lanes or not found.is_crowded(lanes * kernel.rows(lanes)):
             return found
         lanes //= 2
 
@@ -105,7 +113,7 @@ def compile_kernel(
     except (RuntimeError, TritonError) as error:
         raise InternalError("Triton's compiler", f"{kernel.name}: {error}") from error
     metadata = built.metadata
-    registers, stack, local = _usage(built.asm["cubin"])
+    registers, spilled = _usage(built.asm["cubin"], str(built.asm["ptx"]))
     return CompiledKernel(
         kernel.name,
         metadata.name,
@@ -115,8 +123,7 @@ def compile_kernel(
         32 * metadata.num_warps,
         metadata.shared,
         registers,
-        stack,
-        local,
+        spilled,
     )
 
 
@@ -146,8 +153,9 @@ def _triton_version() -> str:
     return version("triton")
 
 
-def _usage(cubin: bytes) -> tuple[int, int, int]:
-    """Registers, bytes of stack and of local memory, from the cubin itself."""
+def _usage(cubin: bytes, ptx: str) -> tuple[int, int]:
+    """Registers, and bytes that hold what these cannot: the stack of the cubin, but for the arrays of the text and
+    what the assembler keeps there of reductions over lanes, and of atomic operations."""
     import triton  # noqa: PLC0415
 
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
@@ -159,4 +167,5 @@ def _usage(cubin: bytes) -> tuple[int, int, int]:
     if found is None:
         raise ToolchainError(f"cuobjdump did not tell what a kernel uses: {done.stdout}{done.stderr}")
     registers, stack, local = (int(number) for number in found.groups())
-    return registers, stack, local
+    arrays = sum(-(-int(size) // 8) * 8 for size in _ARRAY.findall(ptx))
+    return registers, local + max(0, stack - arrays - _KEPT)

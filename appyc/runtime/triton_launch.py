@@ -142,18 +142,16 @@ class _Kernels:
         self.signatures = {text.name: KernelArguments(text).signature for text in program.kernels}
         self._loaded: dict[tuple[str, Variant], tuple[Any, tuple[int, int, int]]] = {}
         """With the modules, which keep them there."""
-        self._spilling: set[tuple[str, int]] = set()
+        self._crowded: set[tuple[str, int]] = set()
         self._lanes: dict[tuple[str, int, int], int] = {}
         self._lock = threading.Lock()
 
     def lanes(self, name: str, rows: int, count: int) -> int:
-        """The lanes of a kernel's programs: fewer where so many were compiled before, and spilled registers."""
+        """The lanes of a kernel's programs: fewer where so many were compiled before, and had too few registers."""
         found = self._lanes.get((name, rows, count))
         if found is None:
             text = self._texts[name]
-            found = choose_lanes(text, int(rows), int(count), self.processors)
-            while found > text.fewest_lanes and (name, found) in self._spilling:
-                found //= 2
+            found = choose_lanes(text, int(rows), int(count), self.processors, self._crowded)
             if len(self._lanes) >= _MOST_SIZES:
                 self._lanes.clear()
             self._lanes[name, rows, count] = found
@@ -165,8 +163,8 @@ class _Kernels:
         with self._lock:
             if key not in self._loaded:
                 built = cached_kernel(self.program, self._texts[name], key[1], self._target, self._disk)
-                if built.spill_bytes:
-                    self._spilling.add((name, lanes))
+                if built.is_crowded(lanes * self._texts[name].rows(lanes)):
+                    self._crowded.add((name, lanes))
                     self._lanes.clear()
                 module = self._cupy.cuda.function.Module()
                 module.load(built.cubin)

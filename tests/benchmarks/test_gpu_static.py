@@ -212,6 +212,11 @@ def test_loads_of_neighbours_count_once_for_a_warp() -> None:
     ]
     assert counts(listing(*lines, "EXIT now")).loaded == 8 + 0.25 + 8
     assert counts(listing(lines[0], "IADD3 R2, R2, R9", lines[1], "EXIT now")).loaded == 16
+    again = [
+        "IADD3 R8, P1, R2, R9, RZ", "LDG .E.64 R4, desc[UR6][R8.64]",
+        "IMAD .IADD R10, R9, 0x1, R2", "LDG .E.64 R6, desc[UR6][R10.64+0x8]",
+    ]  # fmt: skip
+    assert counts(listing(*again, "EXIT now")).loaded == 8.25
 
 
 def test_tile_products_count_as_long_as_they_take() -> None:

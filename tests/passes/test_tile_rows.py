@@ -151,7 +151,7 @@ def test_text(golden: Callable[[str, str], None]) -> None:
     [
         (five_points, squares(4, 4), 8),
         (second_rows, squares(4, 4), 8),
-        (seven_points, squares(4, 4, 4), 32),
+        (seven_points, squares(4, 4, 4), 64),
         (limited, squares(6, 4), 8),
         (some_rows, squares(4, 4), 1),
         (stored_inside, squares(6, 4, arrays=3), 1),

@@ -44,6 +44,7 @@ from appyc.passes.gpu.map_gpu import (
     FEWEST_LANES,
     GridMapping,
     choose_lane_loops,
+    elements_each,
     lanes_of_strips,
     map_gpu,
     requested,
@@ -67,7 +68,7 @@ from appyc.passes.node_builders import (
 GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
-"""The number of rows, or of iterations in a batch, from which each thread has two elements of a row, which it
+"""The number of rows, or of iterations in a batch, from which each thread has at most two elements of a row, which it
 loads together."""
 LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row, or of a tile: a thread has eight elements of each array."""
@@ -108,7 +109,7 @@ class GridKernel:
         )
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         usual = (
-            GRID_LANES // min(max(self.rows_each, self.batch), MOST_ROWS)
+            GRID_LANES // min(max(self.rows_each, self.batch), MOST_ROWS) // 2 * elements_each(self.rows_each)
             if self.mapping.lane
             else lanes_of_strips(self.mapping.body, strips)
         )

@@ -207,6 +207,12 @@ def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:
     return tuple(chain)
 
 
+def elements_each(rows: int) -> int:
+    """How many elements of each row a thread has at most in a program of several rows: larger tiles take its
+    registers."""
+    return 2 if rows <= 32 else 1
+
+
 def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
     """Lanes and warps: what the user asked for on one of the loops, else the defaults."""
     asked = [loop.clauses for loop in chain if loop.clauses is not None]

@@ -52,24 +52,24 @@ from appyc.passes.gpu.loads_ahead import (
     made_ahead,
     with_held,
 )
-from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
+from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, elements_each, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
-MOST_COPIES = 32
+MOST_COPIES = 64
 AHEAD = 1
 """Iterations of the outermost loop of a tile that load before those in front of them store."""
-MOST_REGISTERS = 96
+MOST_REGISTERS = 192
 """The most registers of a thread, of 255, that hold what a tile loads."""
 MOST_NODES = 24_000
-"""The most nodes of all iterations of a tile."""
+"""The most nodes of all iterations of a tile, in which scalars hold what it loads."""
 MOST_CHOICE = 300
 """The most nodes of a value that conditions choose: values that are read several times are written out each time."""
 FEWEST_ELEMENTS = FEWEST_LANES // 2
 """The fewest elements of a row: shorter rows leave most lanes idle."""
-ENOUGH = 1 << 15
-"""The fewest elements of a nest for each row of a tile: two programs for each multiprocessor."""
+ENOUGH = 192 * FEWEST_LANES
+"""The fewest elements of a nest for each row of a tile: most multiprocessors have a program or two."""
 GAIN = 0.9
 """The most that a tile may move for an element, in parts of what is moved without."""
 
@@ -118,7 +118,8 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
         isinstance(s, Assign | Store) or (isinstance(s, Update) and not s.atomic) for s in mapping.body
     ):
         return None
-    nodes = sum(1 for _ in visit.walk(mapping.body))
+    held: dict[Location, Symbol] = {location_of(n): lane for n in _loads_of_rows(mapping.body)}
+    nodes = sum(1 for stmt in mapping.body for _ in visit.walk(with_held(stmt, held)))
     best, least = None, GAIN * _moved([mapping.body], lane)
     for chosen in product(SIZES, repeat=len(rows)):
         if not 1 < prod(chosen) <= min(MOST_COPIES, MOST_NODES // nodes):
@@ -126,7 +127,7 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
         sizes = {loop.var: size for loop, size in zip(rows, chosen, strict=True)}
         steps = _steps(_copies(mapping, sizes, names), chosen)
         moved = _moved([body for step in steps for body in step], lane)
-        if moved < least and _registers(steps, lane) <= MOST_REGISTERS:
+        if moved < least and elements_each(prod(chosen)) * _registers(steps, lane) <= MOST_REGISTERS:
             best, least = (sizes, steps), moved
     return None if best is None else (_nest(mapping, *best, names), sum(map(len, best[1])))
 
