@@ -108,13 +108,12 @@ def counts(instructions: list[Instruction]) -> Counts:
 
 def _executed(instructions: list[Instruction]) -> list[Instruction]:
     """Those that are executed for most arguments, the body of a function where it is called. What threads jump over
-    together with a call, and meet again behind it, is for few arguments, and left out. What is jumped over with the
-    loop around a call is executed."""
+    together with a call is for few arguments, and left out, unless it loads or stores: that is a version of a program.
+    What is jumped over with the loop around a call is executed."""
     calls = {i.address: target for i in instructions if (target := _target(i, "CALL")) is not None}
     if not calls:
         return instructions
     end = min(calls.values())
-    meetings = [(i.address, target) for i in instructions if (target := _target(i, "BSSY")) is not None]
     jumps = [(i.address, target) for i in instructions if (target := _target(i)) is not None]
     loops = [(first, last) for last, first in jumps if first < last]
     left_out = []
@@ -124,7 +123,7 @@ def _executed(instructions: list[Instruction]) -> list[Instruction]:
             (first, last)
             for first, last in jumps
             if first < call < last
-            and any(a < first and last <= b for a, b in meetings)
+            and not any(first < i.address < last for i in instructions if i.name in ("LDG", "STG"))
             and not any(first < a and b < last for a, b in looped)
         ]
         left_out += [max(around)] if around else []

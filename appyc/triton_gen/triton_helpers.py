@@ -33,7 +33,7 @@ _INVERSE = f"inverse = {_quotient('tl.full((), 1, a.dtype)', 'a')}\n"
 def _root_power(whole: str, at_infinity: str) -> str:
     """A power that is `whole`, but for minus infinity, of which there is no root."""
     return f"""
-root = (tl.sqrt(a) if a.dtype == tl.float64 else tl.sqrt_rn(a)) + 0
+root = tl.sqrt(a) if a.dtype == tl.float64 else tl.sqrt_rn(a)
 return tl.where(a == float("-inf"), tl.full((), {at_infinity}, a.dtype), {whole})
 """
 
@@ -119,11 +119,11 @@ return tl.where(exponent < 0, negative, result)
     "power_2(a)": "return a * a",
     "power_3(a)": "return a * a * a",
     "power_4(a)": "return (a * a) * (a * a)",
-    "power_half(a)": _root_power("root", 'float("inf")'),
+    "power_half(a)": _root_power("root + 0", 'float("inf")'),
     "power_3_halves(a)": _root_power("a * root", 'float("inf")'),
     "power_minus_1(a)": f"{_INVERSE}return inverse",
     "power_minus_2(a)": f"{_INVERSE}return {_quotient('inverse', 'a')}",
-    "power_minus_half(a)": _root_power(_quotient("tl.full((), 1, a.dtype)", "root"), "0"),
+    "power_minus_half(a)": _root_power(_quotient("tl.full((), 1, a.dtype)", "(root + 0)"), "0"),
     "power_minus_3_halves(a)": _INVERSE + _root_power(_quotient("inverse", "root"), "0").lstrip(),
     "sign_of(x)": """
 one = tl.full((), 1, x.dtype)
