@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from appyc.errors import Loc
+from appyc.errors import CompileError, Loc
 from appyc.frontend.control.buffer_rotation import Exchange
-from appyc.frontend.types.numbers import Either, NumberType
+from appyc.frontend.types.numbers import Either, NumberType, PartedTypesError
 from appyc.frontend.types.values import Binding, Conflict, Slot, TupleValue, Value
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import DType
@@ -82,12 +82,30 @@ class Facts:
     """Whether lists with names are copied where they are returned, since other paths return others."""
     returned_homes: dict[int, tuple[DType, int]] = field(default_factory=dict)
     """Arrays of the returned value, by position, that have phi storage: the element type and number of axes."""
+    noted: bool = False
+    """Whether this round has found a fact that statements before depend on, and goes on to find more of them."""
 
     def learn(self, known: set[T], *found: T) -> None:
         """Adds to one of the facts. Raises Restart where that is new."""
         if not known.issuperset(found):
             known |= {*found}
             raise Restart
+
+    def note(self, known: set[T], *found: T) -> None:
+        """Adds to one of the facts. Where that is new, lowering starts again behind the function."""
+        self.noted |= not known.issuperset(found)
+        known |= {*found}
+
+    def settle(self) -> None:
+        """Raises Restart where this round has noted a fact."""
+        if self.noted:
+            raise Restart
+
+    def restarts(self, error: CompileError) -> bool:
+        """Whether lowering starts again after an error: with what has been noted, or with paths of conflicting types
+        parted."""
+        either = error.either if isinstance(error, PartedTypesError) else None
+        return self.noted or (either is not None and self.part(either))
 
     def makes_list(self, call: ast.Call) -> bool:
         """Whether a call of a Python function is known to give a new list; one that a rule has made does not."""

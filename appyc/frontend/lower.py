@@ -10,7 +10,7 @@ from types import FunctionType
 
 import numpy as np
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import CompileError, Loc, UnsupportedError
 from appyc.frontend import syntax_dispatch
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
@@ -52,7 +52,6 @@ from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.numbers import PartedTypesError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
@@ -101,6 +100,7 @@ def lower_function(
     source = replace(source, facts={})  # some are about globals, which change between calls
     texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)
     for _ in range(_MAX_ATTEMPTS):
+        facts.noted = False
         supply, callees = NameSupply(), Callees(known)
         environment = Environment(supply, typeof, fn, callees, texts_from=texts_from)
         names = Names(fn, environment, AccessPath())
@@ -119,8 +119,8 @@ def lower_function(
             lowered = _lower(scope, fn, arguments, environment)
         except (Restart, Recursive):
             continue
-        except PartedTypesError as error:
-            if error.either is None or not facts.part(error.either):
+        except CompileError as error:
+            if not facts.restarts(error):
                 raise
             continue
         if known.called & LIST_LOOPS and any(n.clauses for n in loops_of(lowered.function.body)):
@@ -247,6 +247,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
             scope.set_none_flag(name, binding, loc)
     start_late(scope, loc)
     lower_block(scope, returns.with_end(scope, node.body))
+    scope.facts.settle()
     settle_mixed(scope)
 
 
@@ -328,6 +329,7 @@ def lower_callee(
     memory = caller.memory if is_inlined else Memory()
     calls = (*caller.calls, called.key) if is_inlined else (None, called.key)
     for _ in range(_MAX_ATTEMPTS):
+        facts.noted = False
         text = _source(source, called.names, facts)
         scope = Scope(caller.lowering, text, called.names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
@@ -361,8 +363,8 @@ def lower_callee(
             value = returns.final_value(scope, loc)
         except Restart:
             continue
-        except PartedTypesError as error:
-            if error.either is None or not scope.facts.part(error.either):
+        except CompileError as error:
+            if not facts.restarts(error):
                 raise  # the types may conflict in the caller
             continue
         starts: list[Stmt] = []

@@ -8,6 +8,7 @@ phi copies into a common symbol are emitted at the ends of the paths.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -119,14 +120,14 @@ class Scope:
         self.first: list[Stmt] = []
         """The prologue: statements that precede all others."""
         self.tests = self.first
-        """The tests of the arguments before the call has side effects; an inlined function's are its
-        caller's."""
+        """The tests of the arguments before the call has side effects; an inlined function's are its caller's."""
         self.in_loop = False
         """Whether the call that is inlined stands in a loop."""
         self.loops: list[LoopFrame] = []
         self.unrollable: list[Loc] = []
-        self.flags: dict[str, Symbol] = {}
-        self.none_flags: dict[str, Symbol] = {}
+        self.flags, self.none_flags = (
+            defaultdict[str, Symbol](lambda: supply.fresh("flag", DType.BOOL)) for _ in range(2)
+        )
         self.live = True
         self.returned: Symbol | None = None
         """The has-returned flag, for returns that are not at the function's end."""
@@ -296,7 +297,7 @@ class Scope:
             _is_unsure(binding) or (isinstance(binding, vals.ArrayRef) and binding.symbol in self.memory.late)
         ):
             return
-        self.facts.learn(self.facts.flagged, name)
+        self.facts.note(self.facts.flagged, name)
         self.unsure |= {slot.symbol for slot in vals.slots_of(binding)}
         message = f"cannot access local variable '{name}' where it is not associated with a value"
         self.fail_if(Unary("~", Var(self.flags[name], loc=loc), loc=loc), "UnboundLocalError", message, loc)
@@ -325,7 +326,7 @@ class Scope:
 
     def _bind_maybe(self, name: str, value: vals.MaybeNone, loc: Loc) -> None:
         """Binds a name to a number or a tuple that may be None."""
-        self.facts.learn(self.facts.nones, name)
+        self.facts.note(self.facts.nones, name)
         is_none = self.temp("is_none", value.is_none.expr)
         self.bind(name, value.value, loc)
         bound = self.env[name]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from unittest import mock
+
+import numpy as np
 
 import appyc
 from appyc.frontend import lower
@@ -31,6 +34,33 @@ def starts_with_a_float(n):
     for i in range(n):
         found.append(i * 0.5)
     return found
+
+
+def starts_with_a_root(n):
+    found = []
+    for i in range(n):
+        found.append(math.sqrt(i))
+    return found
+
+
+def items_of_an_array(a):
+    found, pairs = [], []
+    for x in a:
+        y = x
+        if y not in found:
+            found.append(y)
+        pairs.append((2.0, y))
+    return found, pairs
+
+
+def two_that_may_be_none(a):
+    first = last = None
+    for x in a:
+        if x > 0:
+            if first is None:
+                first = x
+            last = 2 * x
+    return 0 if first is None or last is None else first + last
 
 
 def distinct_and_latest(n):
@@ -62,7 +92,13 @@ def restarts(fn: Any, *args: Any) -> list[str]:
 def test_lists_of_known_types_take_one_round():
     assert restarts(lists_of_three_types, 5) == []
     assert restarts(starts_empty, 5) == []
-    assert restarts(starts_with_a_float, 5) == ["starts_with_a_float"]
+    assert restarts(starts_with_a_float, 5) == []
+    assert restarts(items_of_an_array, np.arange(7) % 3) == []
+    assert restarts(starts_with_a_root, 5) == ["starts_with_a_root"]
+
+
+def test_names_that_may_be_none_are_found_in_one_round():
+    assert restarts(two_that_may_be_none, [3, -1, 4]) == ["two_that_may_be_none"]
 
 
 def test_library_text_that_is_given_lists_takes_one_round():

@@ -86,7 +86,7 @@ def join(scope: Scope, name: str, a: Binding | None, b: Binding | None, fork: Fo
         return _as_maybe(scope, name, present)
     a, b = _as_variable(scope, name, a), _as_variable(scope, name, b)
     if (present := _value_or_none(a, b)) is not None and name in fork.needed & scope.locals:
-        scope.facts.learn(scope.facts.nones, name)
+        scope.facts.note(scope.facts.nones, name)
         return or_none(present)
     match a, b:
         case Slot(), Slot():

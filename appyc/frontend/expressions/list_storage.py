@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
@@ -22,10 +22,18 @@ from appyc.frontend.expressions.left_calls import EXACT, leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import PUSHES
-from appyc.frontend.syntax.tree import names_in, walk
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
+from appyc.frontend.types.numbers import (
+    PY_FLOAT,
+    PY_INT,
+    PY_LARGE_INT,
+    NumberType,
+    column_types,
+    promote,
+    promoted,
+)
 from appyc.frontend.types.value_parts import item_at
 from appyc.ir.integers import is_within, range_of
 from appyc.ir.names import container_of
@@ -34,6 +42,12 @@ from appyc.ir.types import ArrayType, DType
 
 _ROOM = 16
 """The initial capacity of a list, in items."""
+
+_STEPS = 4
+"""How many names are followed to guess the types of a list's items."""
+
+_Items: TypeAlias = tuple[vals.TupleValue | None, tuple[NumberType, ...]]
+"""The types of a list's items, as in `Facts.lists`."""
 
 
 def list_named(scope: Scope, name: str, loc: Loc) -> vals.ListSlots:
@@ -301,46 +315,52 @@ def storage_of(scope: Scope, name: str) -> vals.ListSlots:
     return found
 
 
-def _guessed_items(scope: Scope, name: str) -> tuple[vals.TupleValue | None, tuple[NumberType, ...]]:
-    """The item types of a list of which no item is known yet: integers, as many as in the tuples appended to
-    it."""
+def _guessed_items(scope: Scope, name: str) -> _Items:
+    """The item types of a list of which no item is known yet, as far as the source text tells of what is put into it;
+    integers elsewhere."""
     for node in walk(scope.source.ast):
         match node:
             case (
                 ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=push), args=[item])
                 | ast.Call(func=ast.Name(id=push) | ast.Attribute(attr=push), args=[ast.Name(id=owner), item])
-            ) if owner == name and push in PUSHES | {"append"} and (count := _tuple_length(scope, item)):
-                return vals.TupleValue(()), (PY_INT,) * count
+            ) if owner == name and push in PUSHES | {"append"} and (found := _guessed(scope, item, _STEPS)):
+                return found
     return None, (PY_INT,)
 
 
-def _tuple_length(scope: Scope, item: ast.expr) -> int:
-    """The number of items of a tuple, by the source text; 0 where it is not known, or the value is no tuple.
-
-    It is one where it is written out, an item of a list of tuples, or a name of such.
-    """
+def _guessed(scope: Scope, item: ast.expr, steps: int) -> _Items | None:
+    """What the source text tells of the type of an item: of what is written out, an item of an array or of a list, a
+    name of such. steps: how many names of names are followed."""
     match item:
+        case ast.Constant(value=float()):
+            return None, (PY_FLOAT,)
         case ast.Tuple(elts=elts):
-            return len(elts)
+            parts = [_guessed(scope, part, steps) for part in elts]
+            return vals.TupleValue(()), tuple(part[1][0] if part else PY_INT for part in parts)
+        case ast.BinOp(left=left, right=right):
+            both = [found for part in (left, right) if (found := _guessed(scope, part, steps))]
+            return (None, (promoted(kinds[0] for _, kinds in both),)) if both else None
         case ast.Subscript(value=ast.Name(id=owner), slice=index) if not isinstance(index, ast.Slice):
-            return _length_of_items(scope, owner)
-        case ast.Name(id=name):
+            return _items_of_name(scope, owner)
+        case ast.Name(id=name) if steps:
             for node in walk(scope.source.ast):
                 match node:
-                    case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
-                        target == name and not isinstance(value, ast.Name)
-                    ):
-                        return _tuple_length(scope, value)
-                    case ast.For(target=target, iter=iterable) if name in names_in(target):
-                        lists = names_in(iterable) if isinstance(target, ast.Name) else ()
-                        return max((_length_of_items(scope, owner) for owner in lists), default=0)
-    return 0
+                    case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                        if found := _guessed(scope, value, steps - 1):
+                            return found
+                    case ast.For(target=ast.Name(id=target), iter=ast.Name(id=owner)) if target == name:
+                        return _items_of_name(scope, owner)
+    return None
 
 
-def _length_of_items(scope: Scope, name: str) -> int:
-    """The number of items of a bound list's tuples; 0 for other lists."""
-    slots = scope.lists.get(name)
-    return len(slots.kinds) if slots is not None and slots.of_tuples else 0
+def _items_of_name(scope: Scope, name: str) -> _Items | None:
+    """The types of the items of a bound list, or of an array with one axis."""
+    if (slots := scope.lists.get(name)) is not None:
+        return slots.of_tuples, slots.kinds
+    value = scope.env.get(name)
+    if isinstance(value, vals.ArrayRef | vals.Tensor) and value.ndim == 1:
+        return None, (NumberType(vals.dtype_of(value), value.python),)
+    return scope.facts.lists.get(name)
 
 
 def make_room(scope: Scope, slots: vals.ListSlots, length: Expr, loc: Loc) -> None:
