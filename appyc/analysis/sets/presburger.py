@@ -22,6 +22,10 @@ MAX_DISJUNCTS = 16
 MAX_PIECES = 12
 """An expression with more cases than that is treated as one that cannot be seen into."""
 
+MAX_PARTS = 32
+"""The most convex parts of the conditions of an expression's cases together. Each branch on two conditions doubles
+those of a value that a branch before it has chosen."""
+
 MAX_ROUNDED = 12
 """The most roundings in an expression's cases and their conditions together; with more, nothing is known of
 its value."""
@@ -64,12 +68,16 @@ class Presburger:
         cases = value.n_piece()
         if cases == 1:
             return True
+        if cases > MAX_PIECES:
+            return False
+        pieces = value.get_pieces()
+        parts = sum(where.n_basic_set() for where, _ in pieces)
         rounds = isl.dim_type.div
         rounded = sum(
             aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
-            for where, aff in value.get_pieces()
+            for where, aff in pieces
         )
-        return bool(cases <= MAX_PIECES and rounded <= MAX_ROUNDED)
+        return bool(parts <= MAX_PARTS and rounded <= MAX_ROUNDED)
 
     def floor_divide(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         """Rounded down, as Python's `//`; the divisor is positive."""
