@@ -75,11 +75,16 @@ def range_of(
     >>> range_of(Binary("%", Var(n), Const(7)))
     (0, 6)
     """
-    if memo is not None and (found := memo.get(id(expr))) is not None:
+    if isinstance(expr, ir.Const) and isinstance(expr.value, int):
+        return int(expr.value), int(expr.value)
+    if isinstance(expr, ir.Var):
+        found = known.get(expr.symbol)
+    elif memo is not None and (found := memo.get(id(expr))) is not None:
         return found
-    whole = limits(expr.dtype)
-    found = known.get(expr.symbol) if isinstance(expr, ir.Var) else _range(expr, known, memo)
-    if found is None or not is_within(found, whole):
+    else:
+        found = _range(expr, known, memo)
+    least, greatest = whole = limits(expr.dtype)
+    if found is None or found[0] < least or found[1] > greatest:
         found = whole
     if memo is not None:
         memo[id(expr)] = found
@@ -87,9 +92,7 @@ def range_of(
 
 
 def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Range] | None) -> Range | None:
-    match expr:
-        case ir.Const(value=int(value)):
-            return int(value), int(value)
+    match expr:  # the most frequent ones first
         case ir.Binary():
             return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
         case ir.Logical():
@@ -101,6 +104,19 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             return range_of_comparison(
                 expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
             )
+        case ir.Unary(op="-", arg=arg):
+            low, high = range_of(arg, known, memo)
+            return -high, -low
+        case ir.Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
+            low, high = range_of(arg, known, memo)
+            return 1 - high, 1 - low
+        case ir.Unary(op="~", arg=arg) if arg.dtype.kind == "i":
+            low, high = range_of(arg, known, memo)
+            return ~high, ~low
+        case ir.Likely(arg=arg):
+            return range_of(arg, known, memo)
+        case ir.Load() | ir.Call():
+            return None
         case ir.Extent(array=array):
             return known.get(array, (0, limits(DType.INT64)[1]))
         case ir.Cast(arg=arg) if is_integer(arg.dtype):
@@ -121,20 +137,9 @@ def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Rang
             if fails == holds:
                 return range_of(then if holds else orelse, known, memo)
             return hull(range_of(then, known, memo), range_of(orelse, known, memo))
-        case ir.Unary(op="-", arg=arg):
-            low, high = range_of(arg, known, memo)
-            return -high, -low
-        case ir.Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
-            low, high = range_of(arg, known, memo)
-            return 1 - high, 1 - low
-        case ir.Unary(op="~", arg=arg) if arg.dtype.kind == "i":
-            low, high = range_of(arg, known, memo)
-            return ~high, ~low
         case ir.Intrinsic(name="abs", args=(arg,)):
             low, high = range_of(arg, known, memo)
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-        case ir.Likely(arg=arg):
-            return range_of(arg, known, memo)
         case _:
             return None
 

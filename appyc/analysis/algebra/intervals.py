@@ -73,7 +73,7 @@ def hull_of(boxes: Iterable[Box]) -> Box:
     """One box around all."""
     first, *others = boxes
     for other in others:
-        if other is not first:
+        if other != first:
             first = {
                 s: r
                 if found is r
