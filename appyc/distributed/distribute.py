@@ -205,9 +205,9 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     call.raising -= keys
     if not call.raising:  # else there is more to run
         fuse_tasks(call.graph, keys, call.grids.values())
-    for number, (symbol, array) in enumerate(given.items()):
+    for position, (symbol, array) in enumerate(given.items()):
         if call.grids[symbol].is_changed:
-            new = array_of(f"{fn.name}-{symbol.name}-{number}", call.grids[symbol])
+            new = array_of(f"{fn.name}-{symbol.name}-{position}", call.grids[symbol])
             array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
     made: dict[Symbol, Any] = {}
 

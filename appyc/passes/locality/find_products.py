@@ -78,9 +78,9 @@ def find_products(fn: Function, ctx: PassContext) -> Function:
 
 def _marked_callee(fn: Function) -> Function:
     def rule(stmt: Stmt) -> tuple[Stmt] | None:
-        product = product_of(stmt) if isinstance(stmt, For) else None
-        is_made_here = product is not None and product.target.array not in fn.params
-        return (replace(stmt, product=product),) if is_made_here else None
+        if not isinstance(stmt, For) or (product := product_of(stmt)) is None:
+            return None
+        return (replace(stmt, product=product),) if product.target.array not in fn.params else None
 
     return with_body(fn, replace_outermost(fn.body, rule))
 
