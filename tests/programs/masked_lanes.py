@@ -417,3 +417,21 @@ def running_extremes(a, out):
             if a[j] < low and a[j] > -0.8:
                 low = a[j]
         out[i] = low
+
+
+@PROGRAMS.on(floats(45), np.sort(floats(20, seed=1)), floats(45, seed=2))
+def skipped_after_a_search(a, b, c):
+    """A `continue` of the loop whose iterations become lanes."""
+    for i in range(len(a)):
+        k = 0
+        for j in range(len(b)):
+            if b[j] > a[i]:
+                break
+            k += 1
+        if k > 8:
+            if c[i] > 0:
+                continue
+            c[i] = -c[i]
+        elif k > 4:
+            c[i] *= 2
+        a[i] += k

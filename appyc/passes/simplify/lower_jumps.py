@@ -37,8 +37,11 @@ def lower_jumps(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 def without_jumps(body: tuple[ir.Stmt, ...], names: NameSupply) -> tuple[ir.Stmt, ...]:
-    """Statements without `Break` and `Continue`; their jumps may only leave loops among them."""
-    return _Lowering(names).guarded(body)
+    """Statements without `Break` and `Continue`; a `Continue` outside of the loops among them ends the statements."""
+    if not has_own(body, ir.Continue):
+        return _Lowering(names).guarded(body)
+    skip, loc = names.fresh("skip", DType.BOOL), body[0].loc
+    return (ir.Assign(skip, truth(False, loc), loc=loc), *_Lowering(names).guarded(body, skip=skip))
 
 
 class _Lowering:
