@@ -70,15 +70,12 @@ def test_one_chunk(name):
     compare(*both(name, whole), scheduler="sync")
 
 
+OFTEN = ("jacobi-2d", "cholesky")
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    "name",
-    [
-        "jacobi-2d",
-        "cholesky",
-        pytest.param("seidel-2d", marks=pytest.mark.slow),
-        pytest.param("adi", marks=pytest.mark.slow),
-    ],
+    "name", [*OFTEN, *(pytest.param(n, marks=pytest.mark.slow) for n in KERNELS if n not in OFTEN)]
 )
 def test_worker_processes(name, workers):
     compare(*both(name, unequal))
