@@ -99,16 +99,8 @@ def _library_call(ctx: FunctionContext, loop: For) -> str:
         for m in matrices
         for part in (_first(ctx, m), *(_distance(ctx, m, to) for to in (m.below, m.beside)))
     ]
-    arguments = [
-        "1" if ctx.in_callee else "threads",
-        *stacked,
-        *sides,
-        *shape,
-        scale,
-        keep,
-        *elements,
-        *exchanged,
-    ]
+    threads = "1" if ctx.in_callee else "threads"
+    arguments = [threads, *stacked, *sides, *shape, scale, keep, *elements, *exchanged]
     enough = ENOUGH if call.stack is None else ENOUGH_IN_STACK
     tests.append(f"(double){' * (double)'.join(sides)} >= {enough}")
     name = ctx.module.helpers.typed("product" if call.stack is None else "products", call.target.array.dtype)

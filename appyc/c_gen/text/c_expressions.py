@@ -119,14 +119,14 @@ def element(ctx: FunctionContext, array: ir.Symbol, positions: Sequence[str]) ->
     data = ctx.name(array)
     names = ctx.module.names
     layout = array.array.layout
-    if not positions and layout is not Layout.STRIDED:
-        return f"{data}[0]"
     if layout is Layout.STRIDED:
         const = "const " if array.array.readonly else ""
         terms = [f"{position} * {names.stride(array, axis)}" for axis, position in enumerate(positions)]
         address = f"({const}char *){data} + ({' + '.join(terms) or '0'})"
         unaligned = " __attribute__((aligned(1)))" if array.array.container is Container.PACKED else ""
         return f"*({const}{storage_type(array.dtype)}{unaligned} *)({address})"
+    if not positions:
+        return f"{data}[0]"
     order = range(len(positions)) if layout is Layout.C else range(len(positions) - 1, -1, -1)
     offset = ""
     for axis in order:
