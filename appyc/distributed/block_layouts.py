@@ -77,4 +77,5 @@ def layout_of(
 def numbers_of(kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, grids: Grids) -> list[int]:
     """The arguments of a kernel behind its scalars."""
     extents = (n for array in kernel.arrays for n in grids[array].shape)
-    return [*extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+    numbers = [*extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+    return [numbers[k] for k in kernel.numbers]

@@ -27,7 +27,17 @@ from appyc.distributed.chunk_gathers import tasks_of_names
 from appyc.distributed.chunk_grids import BLOCK, NOTHING, Graph, Grid, Key, Pieces, Task
 from appyc.distributed.combining import Combination
 from appyc.distributed.dask_arrays import run
-from appyc.distributed.kernels import Block, Bounds, Kernel, Maker, Named, is_pythons, kernel_of, python_of
+from appyc.distributed.kernels import (
+    Block,
+    Bounds,
+    Kernel,
+    Maker,
+    Named,
+    depends_on,
+    is_pythons,
+    kernel_of,
+    python_of,
+)
 from appyc.distributed.plan import Counting
 from appyc.distributed.scattering import StoreList
 from appyc.distributed.shuffles import ListingBlock, target_of
@@ -229,12 +239,15 @@ class BlockTasks:
     def _result(self, block: Key, number: int) -> Task:
         return Task(self.graph.add("scalar", operator.getitem, block, number))
 
+    def _range(self, loop: ir.For, loops: Sequence[ir.For]) -> tuple[int, int]:
+        """The iterations of a blocked loop."""
+        if depends_on(loop, loops):
+            return -_FAR, _FAR  # a triangle: blocks outside of it have no result
+        return self._number(loop.lo), self._number(loop.hi)
+
     def _parts(self, loop: ir.For, loops: Sequence[ir.For]) -> list[tuple[int, int]]:
         """The blocks of a loop, one of these: they end where chunks of what it writes end."""
-        if scalars_read(loop.bounds) & {other.var for other in loops}:
-            low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
-        else:
-            low, high = self._number(loop.lo), self._number(loop.hi)
+        low, high = self._range(loop, loops)
         known = "moves", id(loop)
         if known not in self.plans.loops:
             self.plans.loops[known] = first_moving(loop, self.grids)

@@ -15,6 +15,7 @@ import numpy as np
 
 from appyc.analysis.accesses.access_boxes import WHOLE, Box
 from appyc.ir.nodes import Symbol
+from appyc.runtime.temporary_memory import copied, empty
 
 _NOT_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
 
@@ -22,6 +23,9 @@ NOTHING: Mapping[Any, Any] = {}
 
 BLOCK = "_line_"
 """In the names of tasks of blocks."""
+
+MOST_KEPT = 1.25
+"""Bytes that are kept for each of a chunk."""
 
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
@@ -208,9 +212,8 @@ def inside(box: Box, window: Box) -> Slices:
 
 def in_c_order(array: np.ndarray) -> np.ndarray:
     """The array, or a copy where it is not as kernels take it: after messages it need not be."""
-    if isinstance(array, np.ndarray):
-        return np.require(array, requirements=("C", "A"))
-    return array if array.flags.c_contiguous else array.copy()
+    flags = array.flags
+    return array if flags.c_contiguous and getattr(flags, "aligned", True) else copied(array)
 
 
 def on_host(array: Any) -> np.ndarray:
@@ -232,21 +235,29 @@ def joined(of: Window, pieces: Sequence[np.ndarray], *, is_written: bool) -> np.
     size = math.prod(shape) * like.dtype.itemsize
     if of.fill is not None:
         window = np.full_like(like, of.fill, shape=shape)
-    elif isinstance(like, np.ndarray) and size > max(WHOLE, 2 * sum(p.nbytes for p in pieces)):
+    elif (
+        isinstance(like, np.ndarray)
+        and not is_written
+        and size > max(WHOLE, 2 * sum(p.nbytes for p in pieces))
+    ):
         # most of it may never be touched
         window = np.frombuffer(mmap.mmap(-1, size, flags=_NOT_RESERVED), like.dtype).reshape(shape)
     else:
-        window = np.empty_like(like, shape=shape)
+        window = empty(like, shape)
     for piece, (target, _) in zip(pieces, of.targets, strict=True):
         window[target] = piece
     return window
 
 
 def _result(results: Any, number: int | None, target: Slices) -> np.ndarray:
-    return _part(results if number is None else results[number], target)
+    """A chunk. It is a part of the window of the task where that is hardly larger: who takes it copies it anyway."""
+    found: np.ndarray = (results if number is None else results[number])[(*target, ...)]
+    window = found.base if isinstance(found, np.ndarray) else None
+    is_most = isinstance(window, np.ndarray) and window.nbytes <= MOST_KEPT * found.nbytes
+    return found if is_most else in_c_order(found)
 
 
 def _patch(chunk: np.ndarray, results: Any, number: int | None, part: Slices, target: Slices) -> np.ndarray:
-    new: np.ndarray = chunk.copy()
+    new = copied(chunk)
     new[part] = (results if number is None else results[number])[target]
     return new

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import itertools
 import linecache
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -27,9 +27,6 @@ from appyc.options import Options
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
-Copy: TypeAlias = tuple[int, tuple[slice, ...], int, tuple[slice, ...]]
-"""A part of one window that becomes a part of another, both by their numbers."""
-
 Bounds: TypeAlias = Sequence[tuple[int, int]]
 """The first iteration of each blocked loop, and the one after the last."""
 
@@ -46,7 +43,8 @@ class Kernel:
     of each blocked loop, which returns the scalars `results`. body: the same in indices of whole arrays. regions: what
     it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy. listed:
     stores that it lists, into arrays that follow its other ones; how many these are it returns behind `results`.
-    raises: whether it may, by a statement. divides: whether an operation may raise."""
+    raises: whether it may, by a statement. divides: whether an operation may raise. numbers: of all extents, origins
+    and bounds those that the text takes."""
 
     text: str
     body: tuple[ir.Stmt, ...]
@@ -60,6 +58,7 @@ class Kernel:
     listed: tuple[StoreList, ...]
     raises: bool
     divides: bool
+    numbers: tuple[int, ...]
 
 
 def kernel_of(
@@ -79,12 +78,13 @@ def kernel_of(
 
     becomes
 
-        for i in range(max(1, low), min(n - 1, high)): b[i - origin] = a[i - 1 - origin_2]
+        for i in range(low, high): b[i - origin] = a[i - 1 - origin_2]
     """
     supply = NameSupply.after(fn)
     fresh = functools.partial(supply.fresh, type_=DType.INT64)
     bounds = {loop.var: (fresh("low"), fresh("high")) for loop in loops}
-    body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds)) for stmt in body)
+    cut = {loop.var for loop in loops if depends_on(loop, loops)}
+    body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds, cut)) for stmt in body)
     body, listed = with_store_lists(fn, body, scattered, supply)
     used = set(symbols_of(body))
     touched = tuple(a for a in arrays if a in used)
@@ -99,15 +99,29 @@ def kernel_of(
                     guards=())  # fmt: skip
     extents = {(a, k): fresh("extent") for a in touched for k in range(a.array.ndim)}
     origins = {of: fresh("origin") for of in extents}
-    params = (*touched, *lists, *scalars, *extents.values(), *origins.values(), *flat)
     in_windows = rewrite_all(body, lambda n: _windowed(as_numpy(n), extents, origins))
+    read, numbers = scalars_read(in_windows), (*extents.values(), *origins.values(), *flat)
+    wanted = tuple(k for k, number in enumerate(numbers) if number in read)
+    params = (*touched, *lists, *scalars, *(numbers[k] for k in wanted))
     windowed = replace(whole, params=params, body=in_windows)
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
     text, regions = print_function(windowed, located=True), Regions(whole)
     raises, divides = any(isinstance(n, ir.Fail) for n in walk(body)), may_raise(windowed.body)
     return Kernel(
-        text, body, regions, touched, written, scalars, ends, results, reduced, listed, raises, divides
+        text,
+        body,
+        regions,
+        touched,
+        written,
+        scalars,
+        ends,
+        results,
+        reduced,
+        listed,
+        raises,
+        divides,
+        wanted,
     )
 
 
@@ -153,7 +167,15 @@ def as_numpy(node: ir.Node) -> ir.Node:
             return node
 
 
-def _bounded(node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]) -> ir.Node:
+def depends_on(loop: ir.For, loops: Sequence[ir.For]) -> bool:
+    """Whether the range of a loop depends on the variables of others: blocks may be outside of it, wholly or partly."""
+    return not scalars_read(loop.bounds).isdisjoint(other.var for other in loops)
+
+
+def _bounded(
+    node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]], cut: Collection[ir.Symbol]
+) -> ir.Node:
+    """cut: variables of loops of which a block may have iterations outside of their range."""
     if not isinstance(node, ir.For):
         return node
     # The block's own analysis finds parallel loops again: text would ask for them.
@@ -161,6 +183,8 @@ def _bounded(node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]
     if node.var not in bounds:
         return node
     low, high = (ir.Var(s, loc=node.loc) for s in bounds[node.var])
+    if node.var not in cut:
+        return replace(node, lo=low, hi=high)
     first, end = (ir.Binary("max", node.lo, low, loc=node.loc), ir.Binary("min", node.hi, high, loc=node.loc))
     return replace(node, lo=first, hi=end)
 
@@ -214,8 +238,7 @@ class Block:
     are None in them.
 
     results: of each written array the number of its window, and the part of it that is written. The scalars that the
-    last kernel returns come behind them. is_chunk: there is one result, which is no tuple then. copies: what results
-    take of other windows. scratch: windows that are written and are no results.
+    last kernel returns come behind them. is_chunk: there is one result, which is no tuple then.
     """
 
     make: Maker
@@ -224,12 +247,10 @@ class Block:
     launches: Sequence[Launch]
     results: Results
     is_chunk: bool = False
-    copies: Sequence[Copy] = ()
-    scratch: Sequence[int] = ()
 
     def __call__(self, *given: Any) -> Any:
         taken = iter(given)
-        written = {*(number for number, _ in self.results), *self.scratch}
+        written = {number for number, _ in self.results}
         own = [joined(window, [*itertools.islice(taken, len(window.targets))], is_written=number in written)
                for number, window in enumerate(self.windows)]  # fmt: skip
         scalars: tuple[Any, ...] = ()
@@ -239,7 +260,5 @@ class Block:
             is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
             function = function_of(text) if is_large else compiled(self.make, text, self.options)
             scalars = function(*(own[number] for number in arrays), *numbers) or ()
-        for number, part, target, destination in self.copies:
-            own[target][destination] = own[number][part]
         found = (*(own[number][part] for number, part in self.results), *scalars)
         return in_c_order(found[0]) if self.is_chunk else found

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -28,7 +28,7 @@ from appyc.distributed.program import Program
 from appyc.distributed.scattering import accesses_by_array
 from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
-from appyc.ir.visit import walk
+from appyc.ir.visit import scalars_read, walk
 
 MOST_STEPS = 8
 """Steps of one task."""
@@ -43,26 +43,30 @@ one iteration."""
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """A nest of which each iteration touches elements of its own of what it writes. axes: for each of these arrays the
-    axis along which each blocked loop moves."""
+    """A nest of which each iteration touches elements of its own of what it writes. loops: those that are blocked.
+    axes: for each of these arrays the axis along which each of them moves."""
 
     stmt: For
+    loops: Sequence[For]
     kernel: Kernel
     axes: Mapping[Symbol, tuple[int, ...]]
+
+    @property
+    def scalars(self) -> set[Symbol]:
+        """Those on which its tasks depend."""
+        return {*self.kernel.scalars, *(s for loop in self.loops for s in scalars_read(loop.bounds))}
 
 
 @dataclass(slots=True)
 class Tile:
     """The work of one task. windows: the elements that it has of each array. needs: those of them whose values from
     before matter, but for those in `spared`, which it writes before it reads them. launches: the nests that it runs,
-    last first, each with its iterations and its step. last: of each array the launch that touches it last, and the
-    elements of the chunk that it writes there and none reads; None where it does otherwise."""
+    last first, each with its iterations and its step."""
 
     windows: dict[Symbol, Box]
     needs: dict[Symbol, Box]
     launches: list[tuple[Nest, Bounds, int]] = field(default_factory=list)
     spared: dict[Symbol, Box] = field(default_factory=dict)
-    last: dict[Symbol, tuple[int, Box] | None] = field(default_factory=dict)
 
     def parts(self, array: Symbol) -> list[Box]:
         """Boxes of the elements whose values from before matter."""
@@ -71,12 +75,10 @@ class Tile:
             return []
         return [needs] if spared is None else without(needs, spared)
 
-    def touch(self, array: Symbol, region: Region, chunk: Box) -> None:
+    def touch(self, array: Symbol, region: Region) -> None:
         """The launch before all that are known touches a region of an array."""
         touched = region.touched
         assert touched is not None, "it has an access"
-        is_in_chunk = region.is_overwritten and around(chunk, touched) == chunk
-        self.last.setdefault(array, (len(self.launches), touched) if is_in_chunk else None)
         self.windows[array] = around(self.windows.get(array), touched)
         if not region.is_overwritten:
             self.needs[array] = joined(self.needs.get(array), touched)
@@ -116,7 +118,7 @@ class TimeTiled(Program):
         if known not in self.plans.loops:
             self.plans.loops[known] = self._nests(loop)
         nests: list[Nest] | None = self.plans.loops[known]
-        waits = nests and any(self.computed.keys() & {*nest.kernel.scalars} for nest in nests)
+        waits = nests and any(self.computed.keys() & nest.scalars for nest in nests)
         return None if waits else nests
 
     def _nests(self, loop: For) -> list[Nest] | None:
@@ -130,7 +132,7 @@ class TimeTiled(Program):
             for array, (node, *_) in accesses_by_array(stmt, kernel.written).items():
                 of = {e.symbol: axis for axis, e in enumerate(node.index) if isinstance(e, Var)}
                 axes[array] = tuple(of[inner.var] for inner in loops)
-            out.append(Nest(stmt, kernel, axes))
+            out.append(Nest(stmt, loops, kernel, axes))
         chunks = {self.grids[array].chunks for nest in out for array in nest.kernel.written}
         return out if len(chunks) == 1 else None
 
@@ -154,12 +156,13 @@ class TimeTiled(Program):
             if not boxes:
                 continue
             moved = (tuple(box[axis] for axis in nest.axes[array]) for array, box in boxes)
-            bounds = reduce(joined, moved)
+            ranges = (self._range(inner, nest.loops) for inner in nest.loops)
+            bounds = overlap(reduce(joined, moved), ranges)
             regions = self._regions(nest.kernel, bounds)
             if not any(meet(box, regions[a].written) for a, box in boxes if a in regions):
                 continue
             for array, region in regions.items():
-                out.touch(array, region, chunk)
+                out.touch(array, region)
             for array in nest.kernel.arrays:
                 out.windows.setdefault(array, ((0, 0),) * array.array.ndim)
             out.launches.append((nest, bounds, step))
@@ -185,7 +188,7 @@ class TimeTiled(Program):
 
     def _works(self, nests: Sequence[Nest], loop: For, steps: Sequence[int]) -> dict[Box, Work]:
         """The work on each chunk so far, where it does not depend on the number of the step."""
-        scalars = sorted({s for nest in nests for s in nest.kernel.scalars}, key=lambda s: s.uid)
+        scalars = sorted({s for nest in nests for s in nest.scalars}, key=lambda s: s.uid)
         if loop.var in scalars:
             return {}
         if len(self.plans.loops) > MOST_KNOWN:
@@ -195,35 +198,24 @@ class TimeTiled(Program):
         found: dict[Box, Work] = self.plans.loops.setdefault((id(loop), len(steps), *values, *chunks), {})
         return found
 
+    def _launch(self, kernel: Kernel, at: For, bounds: Bounds, tile: Tile) -> Launch:
+        order = [*tile.windows]
+        boxes = [tile.windows[a] for a in kernel.arrays]
+        numbers = [*self._scalars(kernel, at), *numbers_of(kernel, boxes, bounds, self.grids)]
+        return kernel.text, [order.index(a) for a in kernel.arrays], numbers
+
     def _new_work(self, nests: Sequence[Nest], loop: For, steps: Sequence[int], chunk: Box) -> Work:
-        written = _written(nests)
         tile = self._tile(nests, loop.var, steps, chunk)
-        # What the last launch writes goes into a chunk at once, which needs no copy then.
-        last = {a: found for a in written if (found := tile.last.get(a)) is not None}
-        order = {a: number for number, a in enumerate(tile.windows)}
-        new = {a: number for number, a in enumerate(last, len(order))}
         launches = list[Launch]()
-        for number, (nest, bounds, step) in reversed([*enumerate(tile.launches)]):
+        for nest, bounds, step in reversed(tile.launches):
             self._set(loop.var, step)
-            into = {a for a in last if last[a][0] == number}
-            boxes = [chunk if a in into else tile.windows[a] for a in nest.kernel.arrays]
-            scalars = self._scalars(nest.kernel, nest.stmt)
-            numbers = [*scalars, *numbers_of(nest.kernel, boxes, bounds, self.grids)]
-            arrays = [new[a] if a in into else order[a] for a in nest.kernel.arrays]
-            launches.append((nest.kernel.text, arrays, numbers))
-        results = [
-            (new.get(a, order[a]), inside(chunk, chunk if a in new else tile.windows[a])) for a in written
-        ]
-        copies = [
-            (order[a], inside(part, tile.windows[a]), new[a], inside(part, chunk))
-            for a in last for part in without(chunk, last[a][1])
-        ]  # fmt: skip
+            launches.append(self._launch(nest.kernel, nest.stmt, bounds, tile))
+        order = [*tile.windows]
+        results = [(order.index(a), inside(chunk, tile.windows[a])) for a in _written(nests)]
         parts = [(a, tile.parts(a)) for a in order]
-        windows = [self.grids[a].window(tile.windows[a], boxes) for a, boxes in parts]
-        windows += [self.grids[a].window(chunk, ()) for a in last]
-        block = Block(self.make, self.options, [window for window, _ in windows], launches, results, copies=copies,
-                      scratch=[order[a] for a in last])  # fmt: skip
-        return Work(block, [(a, pieces) for a, (_, pieces) in zip(order, windows, strict=False)], parts)
+        found = [self.grids[a].window(tile.windows[a], boxes) for a, boxes in parts]
+        block = Block(self.make, self.options, [window for window, _ in found], launches, results)
+        return Work(block, [(a, pieces) for a, (_, pieces) in zip(order, found, strict=True)], parts)
 
     def _advance(self, nests: Sequence[Nest], loop: For, steps: Sequence[int]) -> None:
         """One task for each chunk, and all of these steps."""
@@ -264,6 +256,11 @@ def without(box: Box, hole: Box) -> list[Box]:
     return out
 
 
+def overlap(one: Box, other: Iterable[tuple[int, int]]) -> Box:
+    """The elements that two boxes have in common."""
+    return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
+
+
 def meet(one: Box, other: Box | None) -> bool:
     """Whether two boxes have an element in common."""
-    return other is not None and all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
+    return other is not None and all(low < high for low, high in overlap(one, other))
