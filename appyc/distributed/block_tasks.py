@@ -240,10 +240,10 @@ class BlockTasks:
         return Task(self.graph.add("scalar", operator.getitem, block, number))
 
     def _range(self, loop: ir.For, loops: Sequence[ir.For]) -> tuple[int, int]:
-        """The iterations of a blocked loop."""
-        if depends_on(loop, loops):
-            return -_FAR, _FAR  # a triangle: blocks outside of it have no result
-        return self._number(loop.lo), self._number(loop.hi)
+        """The iterations of a blocked loop. Of a triangle, blocks outside of it have no result."""
+        variables = [other.var for other in loops]
+        low = -_FAR if depends_on(loop.lo, variables) else self._number(loop.lo)
+        return low, _FAR if depends_on(loop.hi, variables) else self._number(loop.hi)
 
     def _parts(self, loop: ir.For, loops: Sequence[ir.For]) -> list[tuple[int, int]]:
         """The blocks of a loop, one of these: they end where chunks of what it writes end."""

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import itertools
 import linecache
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -83,8 +83,7 @@ def kernel_of(
     supply = NameSupply.after(fn)
     fresh = functools.partial(supply.fresh, type_=DType.INT64)
     bounds = {loop.var: (fresh("low"), fresh("high")) for loop in loops}
-    cut = {loop.var for loop in loops if depends_on(loop, loops)}
-    body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds, cut)) for stmt in body)
+    body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds)) for stmt in body)
     body, listed = with_store_lists(fn, body, scattered, supply)
     used = set(symbols_of(body))
     touched = tuple(a for a in arrays if a in used)
@@ -167,15 +166,12 @@ def as_numpy(node: ir.Node) -> ir.Node:
             return node
 
 
-def depends_on(loop: ir.For, loops: Sequence[ir.For]) -> bool:
-    """Whether the range of a loop depends on the variables of others: blocks may be outside of it, wholly or partly."""
-    return not scalars_read(loop.bounds).isdisjoint(other.var for other in loops)
+def depends_on(bound: ir.Expr, variables: Iterable[ir.Symbol]) -> bool:
+    """Whether a bound of a blocked loop depends on others: a block may have iterations beyond it then, or none."""
+    return not scalars_read(bound).isdisjoint(variables)
 
 
-def _bounded(
-    node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]], cut: Collection[ir.Symbol]
-) -> ir.Node:
-    """cut: variables of loops of which a block may have iterations outside of their range."""
+def _bounded(node: ir.Node, bounds: Mapping[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]) -> ir.Node:
     if not isinstance(node, ir.For):
         return node
     # The block's own analysis finds parallel loops again: text would ask for them.
@@ -183,9 +179,8 @@ def _bounded(
     if node.var not in bounds:
         return node
     low, high = (ir.Var(s, loc=node.loc) for s in bounds[node.var])
-    if node.var not in cut:
-        return replace(node, lo=low, hi=high)
-    first, end = (ir.Binary("max", node.lo, low, loc=node.loc), ir.Binary("min", node.hi, high, loc=node.loc))
+    first = ir.Binary("max", node.lo, low, loc=node.loc) if depends_on(node.lo, bounds) else low
+    end = ir.Binary("min", node.hi, high, loc=node.loc) if depends_on(node.hi, bounds) else high
     return replace(node, lo=first, hi=end)
 
 

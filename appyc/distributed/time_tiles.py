@@ -103,7 +103,7 @@ class TimeTiled(Program):
     """A program whose loops around nests become tasks of several steps where that is possible and pays."""
 
     def repeat(self, loop: For, steps: range) -> None:
-        nests = self._nests_in(loop) if len(steps) > 1 else None
+        nests = self._nests_in(loop, steps) if len(steps) > 1 else None
         width = self._width(nests, loop.var, steps) if nests else 1
         if nests is None or width < 2:
             super().repeat(loop, steps)
@@ -111,15 +111,22 @@ class TimeTiled(Program):
         for first in range(0, len(steps), width):
             self._advance(nests, loop, steps[first : first + width])
 
-    def _nests_in(self, loop: For) -> list[Nest] | None:
+    def _nests_in(self, loop: For, steps: range) -> list[Nest] | None:
         """The nests that the loop consists of; None where it has other statements, or blocks depend on each other, or
         on what tasks compute."""
         known = id(loop), *(grid.chunks for grid in self.grids.values())
         if known not in self.plans.loops:
             self.plans.loops[known] = self._nests(loop)
         nests: list[Nest] | None = self.plans.loops[known]
-        waits = nests and any(self.computed.keys() & nest.scalars for nest in nests)
-        return None if waits else nests
+        if nests is None or any(self.computed.keys() & nest.scalars for nest in nests):
+            return None
+        for step, nest in itertools.product(steps, nests):
+            self._set(loop.var, step)
+            if (
+                step == steps[0] or loop.var in nest.scalars
+            ):  # raises IndexError: tiles have no other iterations
+                self._regions(nest.kernel, [self._range(inner, nest.loops) for inner in nest.loops])
+        return nests
 
     def _nests(self, loop: For) -> list[Nest] | None:
         out = []

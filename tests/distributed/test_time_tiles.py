@@ -87,3 +87,26 @@ def test_polybench(name):
     kernel.loops(**chunked)
     for n in kernel.outputs:
         np.testing.assert_array_equal(chunked[n].compute(scheduler="sync"), own[n])
+
+
+@appyc.jit
+def up_to(steps, a, b, first, end):
+    for _ in range(steps):
+        # pragma parallel for
+        for i in range(first, end):
+            b[i] = 0.5 * a[i]
+        # pragma parallel for
+        for i in range(first, end):
+            a[i] = b[i] + 1.0
+
+
+@pytest.mark.parametrize(("n", "first", "end"), [(40, 0, 41), (40, 50, 60), (40, -50, 20), (0, 0, 1)])
+def test_iterations_outside_of_the_array_raise(n, first, end):
+    a, b = (da.from_array(values(n), max(n // 2, 1)) for _ in "ab")
+    with pytest.raises(IndexError, match="has length"):
+        up_to(4, a, b, first, end)
+
+
+def test_some_iterations_and_none():
+    for first, end in ((3, 35), (20, 20), (25, 4)):
+        compare(up_to, (4, values(40), values(40, seed=2), first, end), 13)
