@@ -122,10 +122,11 @@ class TimeTiled(Program):
             return None
         for step, nest in itertools.product(steps, nests):
             self._set(loop.var, step)
-            if (
-                step == steps[0] or loop.var in nest.scalars
-            ):  # raises IndexError: tiles have no other iterations
-                self._regions(nest.kernel, [self._range(inner, nest.loops) for inner in nest.loops])
+            if step == steps[0] or loop.var in nest.scalars:
+                ranges = [self._range(inner, nest.loops) for inner in nest.loops]
+                if any(low < 0 and low < high for low, high in ranges):
+                    return None  # it may count from the end of an array
+                self._regions(nest.kernel, ranges)  # raises IndexError: tiles have no iterations outside of arrays
         return nests
 
     def _nests(self, loop: For) -> list[Nest] | None:

@@ -108,5 +108,5 @@ def test_iterations_outside_of_the_array_raise(n, first, end):
 
 
 def test_some_iterations_and_none():
-    for first, end in ((3, 35), (20, 20), (25, 4)):
+    for first, end in ((3, 35), (20, 20), (25, 4), (-3, 10), (-3, 0)):
         compare(up_to, (4, values(40), values(40, seed=2), first, end), 13)
