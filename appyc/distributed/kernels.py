@@ -6,7 +6,9 @@ import functools
 import hashlib
 import itertools
 import linecache
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -24,6 +26,7 @@ from appyc.ir.raising import GROWING, may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, rewrite, rewrite_all, scalars_read, symbols_of, walk
 from appyc.options import Options
+from appyc.runtime.temporary_memory import limit_pool
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
@@ -207,6 +210,9 @@ def _windowed(
             return node
 
 
+PART_KEPT = 8
+"""Memory that is kept for the next task counts as a worker's: it is this part of what the worker may use at most."""
+
 Maker: TypeAlias = Callable[[Any, Options], Callable[..., Any]]
 
 
@@ -223,7 +229,18 @@ def function_of(text: str) -> Callable[..., Any]:
 @functools.lru_cache(maxsize=256)
 def compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
     """The function of a text, compiled in the process that asks for it."""
+    if (limit := _memory_limit()) is not None:
+        limit_pool(limit // PART_KEPT)
     return make(function_of(text), options)
+
+
+def _memory_limit() -> int | None:
+    """The bytes of memory that the worker in which this runs may use; None where there is no worker, or no limit."""
+    if "distributed" in sys.modules:
+        with suppress(ValueError):  # no worker
+            limit: int | None = sys.modules["distributed"].get_worker().memory_manager.memory_limit
+            return limit
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,9 @@ class TimeTiled(Program):
                 ranges = [self._range(inner, nest.loops) for inner in nest.loops]
                 if any(low < 0 and low < high for low, high in ranges):
                     return None  # it may count from the end of an array
-                self._regions(nest.kernel, ranges)  # raises IndexError: tiles have no iterations outside of arrays
+                self._regions(
+                    nest.kernel, ranges
+                )  # raises IndexError: tiles have no iterations outside of arrays
         return nests
 
     def _nests(self, loop: For) -> list[Nest] | None:

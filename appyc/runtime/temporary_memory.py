@@ -12,7 +12,8 @@ import numpy as np
 from appyc import options
 from appyc.runtime import _dispatch
 
-_dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
+_USUAL = options.or_usual(options.kept_bytes)
+_dispatch.set_memory_limit(_USUAL)
 pool_address = _dispatch.memory_address
 
 
@@ -35,6 +36,11 @@ def copied(values: np.ndarray) -> np.ndarray:
     out = empty(values, values.shape)
     out[...] = values
     return out
+
+
+def limit_pool(nbytes: int) -> None:
+    """Keeps no more than so many bytes from now on."""
+    _dispatch.set_memory_limit(min(_USUAL, nbytes))
 
 
 def release_memory() -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import appyc
+from tests.memory import keeping
 
 da = pytest.importorskip("dask.array")
 
@@ -99,3 +100,24 @@ def test_arrays_larger_than_memory(tmp_path):
     assert done.returncode == 0, done.stderr
     inside = 0.25 * (values[1:-1, :-2] + values[1:-1, 2:] + values[2:, 1:-1] + values[:-2, 1:-1])
     np.testing.assert_allclose(np.fromfile(two).reshape(rows, 1024)[1:-1, 1:-1], inside, rtol=1e-14)
+
+
+@appyc.jit
+def doubled(a, b):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        b[i] = 2.0 * a[i]
+
+
+def test_kept_memory_is_a_part_of_a_workers():
+    distributed = pytest.importorskip("distributed")
+    a, b = da.ones(8_000_000, chunks=500_000), da.zeros(8_000_000, chunks=500_000)
+    with (
+        keeping(1 << 30),
+        distributed.Client(
+            n_workers=1, threads_per_worker=1, processes=False, memory_limit="160MB", dashboard_address=None
+        ),
+    ):
+        doubled(a, b)
+        assert float(b.sum()) == 16_000_000
+        assert 0 < appyc.release_memory() <= 20_000_000
