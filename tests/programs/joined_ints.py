@@ -41,6 +41,12 @@ def signs(a, k, out):
         out[i] = -(k if i < 2 else a[i]) // 2 + abs(a[i] if i < 3 else k)
 
 
+@_on(1, 9)
+def signs_of_literals(a, k, out):
+    least = a[1] if k > 5 else -128
+    return -max(a[1], 4), ~(a[1] if k > 5 else 4), abs(-min(a[2], 7)), -least, abs(least), -a[1] // 2
+
+
 @_on(1, 0)
 def left_behind(a, k, out):
     s = 1

@@ -231,8 +231,11 @@ def ways_of(number: Number) -> list[Number]:
     either = number.either
     if either is None:
         return [number]
-    python = number.expr if number.expr.dtype is not DType.UINT64 else cast(number.expr, DType.INT64)
-    out = [Number(python, python=True)] if either.python is not None else []
+    out = []
+    if either.python is not None:
+        low, high = either.python  # `-x` and `~x` must fit too
+        is_exact = holds(number.type.dtype, -low) and holds(number.type.dtype, ~high)
+        out.append(Number(number.expr if is_exact else cast(number.expr, DType.INT64), python=True))
     dtypes = sorted(either.dtypes, key=lambda dtype: dtype.bits)
     return out + [Number(cast(number.expr, dtype), python=False) for dtype in dtypes]
 
