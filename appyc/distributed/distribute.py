@@ -82,9 +82,10 @@ class Chunked:
         """The plans of a call: those of the last call, if its form, chunks and numbers are the same."""
         numbers = [v for s, v in values.items() if not s.is_array]
         of = id(form), [(grid.chunks, type(grid.meta)) for grid in grids.values()], numbers, graph.shares
-        if self.plans[0] != of:
-            self.plans = of, Plans()
-        return self.plans[1]
+        known = self.plans  # other threads may replace them
+        if known[0] != of:
+            known = self.plans = of, Plans()
+        return known[1]
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:

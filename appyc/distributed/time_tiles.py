@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from appyc.analysis.accesses.access_boxes import Box, Region, joined, volume
+from appyc.analysis.accesses.access_boxes import Box, Region, around, joined, meet, overlap, volume, without
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_layouts import numbers_of
 from appyc.distributed.blocking import are_apart, blocked_loops
@@ -248,29 +248,3 @@ class TimeTiled(Program):
 
 def _written(nests: Sequence[Nest]) -> list[Symbol]:
     return sorted({a for nest in nests for a in nest.kernel.written}, key=lambda s: s.uid)
-
-
-def around(one: Box | None, other: Box) -> Box:
-    """The smallest box around two, the first of which may be empty."""
-    return other if one is None or any(low >= high for low, high in one) else joined(one, other)
-
-
-def without(box: Box, hole: Box) -> list[Box]:
-    """Boxes of the elements of one that another has not."""
-    out, left = list[Box](), box
-    for axis, (low, high) in enumerate(hole):
-        first, end = left[axis]
-        sides = (first, min(max(low, first), end)), (max(min(high, end), first), end)
-        out += [(*left[:axis], side, *left[axis + 1 :]) for side in sides if side[0] < side[1]]
-        left = (*left[:axis], (sides[0][1], sides[1][0]), *left[axis + 1 :])
-    return out
-
-
-def overlap(one: Box, other: Iterable[tuple[int, int]]) -> Box:
-    """The elements that two boxes have in common."""
-    return tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def meet(one: Box, other: Box | None) -> bool:
-    """Whether two boxes have an element in common."""
-    return other is not None and all(low < high for low, high in overlap(one, other))
