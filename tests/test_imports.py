@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "pipeline": _BELOW_PIPELINE,
     "compiler": ("pipeline", *_BELOW_PIPELINE),
     "report": ("compiler", "pipeline", *_BELOW_PIPELINE),
-    "distributed": ("compiler", "passes", "analysis", "ir", *_BASE),
+    "distributed": ("compiler", "runtime", "passes", "analysis", "ir", *_BASE),
     "tuning": ("report", "compiler", "analysis", "runtime", "ir", *_BASE),
     "api": ("tuning", "distributed", "compiler", "pipeline", "report", *_BELOW_PIPELINE),
     "autojit": ("api", "compiler", "report", "pipeline", *_BELOW_PIPELINE),
