@@ -47,6 +47,13 @@ def signs_of_literals(a, k, out):
     return -max(a[1], 4), ~(a[1] if k > 5 else 4), abs(-min(a[2], 7)), -least, abs(least), -a[1] // 2
 
 
+@_on(1, 9)
+def functions_of_arrays(a, k, out):
+    least = min(a[2], 7)
+    root = np.sqrt(a + least)[1]
+    return np.sqrt(least), np.add(least, 1) - 20, np.where(k > 5, least, 1) - 10, np.hypot(least, 1), root
+
+
 @_on(1, 0)
 def left_behind(a, k, out):
     s = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -52,7 +52,7 @@ from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
-from appyc.frontend.types.numbers import as_dtype, holds
+from appyc.frontend.types.numbers import PartedTypesError, as_dtype, holds
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.results import CONTAINERS
 from appyc.ir.types import DType
@@ -180,8 +180,8 @@ def _answered_by_library(node: ast.Call, loc: Loc) -> Iterator[None]:
     try:
         yield
     except CompileError as error:
-        in_text = error.loc.file != loc.file
-        if not in_text and (error.loc != loc or not isinstance(error, UnsupportedError)):
+        in_text, is_own = error.loc.file != loc.file, not isinstance(error, UnsupportedError)
+        if isinstance(error, PartedTypesError) or (not in_text and (error.loc != loc or is_own)):
             raise  # an operand's, or the caller's own
         if in_text:
             what = ast.unparse(node.func)
@@ -227,14 +227,20 @@ def _from_table(
         refuse_unfit(scope, values, loc)
     elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], vals.Number):
         require_fit(scope, values[0], DType(obj.__name__), loc)
+
+    def made(of: Sequence[vals.Number]) -> vals.Number:
+        if works_on_arrays(obj) and any(n.either is not None for n in of):
+            return arithmetic.in_each_type(lambda way: make([*way], loc), of, loc)
+        return make([*of], loc)
+
     if destination.where is not None or destination.out is not None:
-        return put(scope, destination, values, lambda numbers: make(numbers, loc), loc, what)
+        return put(scope, destination, values, made, loc, what)
     if works_on_arrays(obj) and any(is_array(v) for v in values):
-        return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
+        return elementwise(scope, values, made, loc, what)
     numbers = [expressions.number(v, loc, what) for v in values]
     if obj in TO_INT and numbers and numbers[0].type.dtype.is_float:
         numbers = [leave_beyond_64_bits(scope, numbers[0], loc)]
-    out = make(numbers, loc)
+    out = made(numbers)
     if obj in (min, max):
         leave_inexact(scope, numbers, out, loc)
     return out
