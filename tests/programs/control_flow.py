@@ -455,3 +455,23 @@ def sum_of_steps(x, n):
 def one_of_two_pairs_with_loops(n, x):
     a, (b, c) = (sum_of_steps(x, n), (1.0, n)) if x < 0 else (x, (sum_of_steps(x, 2 * n), 1))
     return a - b * c
+
+
+@PROGRAMS.on(np.arange(5), 3)
+@PROGRAMS.on(np.zeros(2, dtype=np.int64), 3)
+def else_reads_a_name_of_its_own(a, k):
+    """The verifier refused it: a name that only `else` assigns was taken for one of the loop's."""
+    for _ in range(1, k):
+        k %= 1
+        if k > 7:
+            break
+    else:
+        if a[1] > 0:
+            if True:
+                i = k % 97
+            else:
+                if a[1] > 3:
+                    return 0
+                j = i
+            k += i % 97 + 1
+    return k

@@ -154,7 +154,8 @@ class LoopBody:
 
         A variable that is only updated (`s += x`) is not among them: its first update would raise.
         """
-        nodes = walk(self.node)
+        behind = set(walk(*self.node.orelse))
+        nodes = [n for n in walk(self.node) if n not in behind]
         updated = {n.target for n in nodes if isinstance(n, ast.AugAssign)}
         stored = {
             n.id
