@@ -79,6 +79,21 @@ def enter_all(table, keys):
         table[slot] = number
 
 
+def entered(table, keys, values, key, start):
+    """The number of a key of a defaultdict, which gets one that is missing."""
+    number = find(table, keys, key)
+    if number < 0:
+        enter(table, keys, number)
+        number = len(keys)
+        keys.append(key)
+        values.append(start)
+        if 2 * len(keys) > len(table):
+            free(table)
+            table.extend([-1] * len(table))
+            enter_all(table, keys)
+    return number
+
+
 def put(values, number, item):
     """Replaces the value of a key."""
     values[number] = item

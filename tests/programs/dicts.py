@@ -1,5 +1,6 @@
 """Dicts whose keys stand in the program: parameters of a model, small records; nothing is left to Python."""
 
+from collections import defaultdict
 from functools import partial
 
 import numpy as np
@@ -123,3 +124,32 @@ def stored_into_while_running_over_others(x):
             if v > limit:
                 counts[name] += 1
     return counts["low"], counts["high"]
+
+
+@PROGRAMS.on(np.array([1, 2, 1, 7]))
+@PROGRAMS.on(np.arange(60) ** 2 % 97)
+def reads_enter_missing_keys(a):
+    counts = defaultdict(int)
+    for x in a:
+        if counts[x] < 2 and counts[x + 1] < 5:
+            counts[x] += counts[x - 1] + 1
+    total = 0
+    for k in counts:
+        total += counts[k] * k
+    i = 0
+    while counts[i] < 3:
+        counts[a[i % len(a)] % 5] += 1
+        i = (i + 1) % 5
+    return total, counts
+
+
+@PROGRAMS.on(np.array([0, 1, 2, 1, 1]), np.array([1, 2, 0, 2, 3]), np.ones(5))
+def pairs_with_weights(u, v, w):
+    near = defaultdict(float)
+    for i in range(len(u)):
+        near[u[i], v[i]] += w[i]
+    best = near[0, 0] - 1.0
+    for (i, j), weight in near.items():
+        if weight > best and j < 3:
+            best = weight
+    return best, len(near)

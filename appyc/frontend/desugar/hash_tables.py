@@ -19,7 +19,7 @@ are the keys that the table has.
 A loop over a set has CPython's order (`appyc.library.set_order`).
 
 Does not handle: keys that are deleted or added while a loop runs over them; loops over sets of which keys are deleted,
-or that are copies of others; missing keys of a defaultdict that are only read; lambdas.
+or that are copies of others; reads of a defaultdict of which keys are deleted; lambdas.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class _HashTables(Containers):
         "min(it, key=it.get)": f"keys[min((values[at], at) {_ALL})[1]]",
         "it[counted]": "get(table, keys, values, counted, 0)",
         "it[key]": "values[found(table, keys, key)]",
+        "it[missing]": "values[entered(table, keys, values, missing, start)]",
         "key in it": "find(table, keys, key) >= 0",
         "key not in it": "find(table, keys, key) < 0",
         "len(it)": "len(keys) - gone[0]",
@@ -146,8 +147,9 @@ class _HashTables(Containers):
             case "it[counted]" | "del it[counted]":
                 return kind.makes == "Counter"
             case "it[key]":
-                is_present = self._is_present(name, found["key"])
-                return kind.makes == "dict" or (kind.makes == "defaultdict(list)" and is_present)
+                return kind.makes == "dict" or self._is_present(name, found["key"])
+            case "it[missing]":
+                return kind.start is not None and not kind.is_set and name not in self.losing
             case "it.clear()":
                 return name not in self.shared
             case "it.add(index)" | "it.discard(key)" | "it.remove(key)":
@@ -358,13 +360,14 @@ class _HashTables(Containers):
         return isinstance(key, ast.Name) and (name, key.id) in self.present
 
     def is_changed(self, body: list[ast.stmt], name: str) -> bool:
-        nodes = walk(*body)
-        updates = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+        kind, nodes = self.kinds[name], walk(*body)
+        updates = [n.target for n in nodes if isinstance(n, ast.AugAssign) and kind.start is None]
+        only_reads = kind.start is None or kind.makes == "Counter"
         for node in nodes:
             match node:
-                case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
-                    is_update = node in updates and self.kinds[name].start is None
-                    if not is_update and not self._is_present(name, key):
+                case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ctx) if owner == name:
+                    is_old = only_reads if isinstance(ctx, ast.Load) else node in updates
+                    if not (is_old or self._is_present(name, key)):
                         return True
                 case ast.Attribute(
                     value=ast.Name(id=owner), attr="clear" | "add" | "update" | "setdefault"
