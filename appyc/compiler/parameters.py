@@ -7,6 +7,7 @@ import functools
 import inspect
 import numbers
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from types import FunctionType
 from typing import Any, cast
 
@@ -154,11 +155,18 @@ def call_by_name(
 
 
 def recorded_in(values: Collection[object]) -> Any:
-    """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
-    if not any(kind in (tuple, list) or hasattr(kind, "__appyc_call__") for kind in set(map(type, values))):
-        return None  # soon, for long lists of numbers
-    for value in values:
-        found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
-        if hasattr(type(found), "__appyc_call__"):
-            return found
+    """A recorded array among arguments or their nested tuples and lists; None if there is none."""
+    for _ in range(_DEEPEST):
+        kinds = set(map(type, values))  # at once, for long lists
+        if any(hasattr(kind, "__appyc_call__") for kind in kinds):
+            return next(value for value in values if hasattr(type(value), "__appyc_call__"))
+        if kinds.isdisjoint(_NESTED):
+            return None
+        nested = [cast("Collection[object]", value) for value in values if type(value) in _NESTED]
+        values = [*chain.from_iterable(nested)]
     return None
+
+
+_NESTED = (tuple, list)
+_DEEPEST = 8
+"""The most tuples and lists inside each other that are looked into."""

@@ -5,6 +5,7 @@ A tree of numbers of results. The runtime builds the value without knowing the I
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections import Counter, defaultdict, deque
@@ -72,8 +73,8 @@ class ViewOf:
 @dataclass(frozen=True, slots=True)
 class ListOf:
     """A list of numbers, or of tuples of them, whose numbers are the first `count` elements of arrays. python: which
-    of these are numbers of Python's own. of_tuples: the path of a named tuple's class, "" for other tuples, None for
-    numbers."""
+    of these are numbers of Python's own. of_tuples: the path of a named tuple's class, or what else
+    `maker_of` takes, "" for tuples of numbers, None for numbers."""
 
     columns: tuple[int, ...]
     python: tuple[bool, ...]
@@ -164,14 +165,20 @@ def _address(path: str) -> tuple[str, Sequence[str]]:
 
 
 def maker_of(name: str) -> Callable[..., object]:
-    """The constructor of the container of this name, of the named tuple whose class has this path, or of structured
-    arrays whose dtype has this text."""
+    """The constructor of the container of this name, of the named tuple whose class has this path, of structured
+    arrays whose dtype has this text, or of tuples in tuples, from numbers at these positions (`tuple:(0, (1, 2))`)."""
     if name in CONTAINERS:
         return CONTAINERS[name]
+    if name.startswith("tuple:"):
+        return functools.partial(_nested, ast.literal_eval(name.removeprefix("tuple:")))
     if (dtype := dtype_at(name)) is not None:
         return functools.partial(_records, dtype)
     make = class_at(name)._make
     return lambda *items: make(items)
+
+
+def _nested(form: tuple[Any, ...], *items: object) -> tuple[object, ...]:
+    return tuple(_nested(part, *items) if isinstance(part, tuple) else items[part] for part in form)
 
 
 def dtype_at(name: str) -> np.dtype[Any] | None:

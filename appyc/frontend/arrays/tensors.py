@@ -99,6 +99,10 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
         return Tensor((axis,), (count,), cast(loads[0], DType.FLOAT64), python=True)
     if not slots.of_tuples:
         return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)
+    if slots.of_tuples.items:
+        raise UnsupportedError(
+            "an array of tuples in tuples is not compiled", loc, "put the numbers into one tuple"
+        )
     kind = promoted_dtype(kind.dtype for kind in slots.kinds)
     across = scope.supply.fresh("k", DType.INT64)
     element = cast(loads[-1], kind)

@@ -226,13 +226,20 @@ def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
         case (Slot() as number, Opaque(obj=None)) | (Opaque(obj=None), Slot() as number):
             return number
         case (TupleSlots() as items, Opaque(obj=None)) | (Opaque(obj=None), TupleSlots() as items):
-            # Only items that are variables can be joined; the numbers of a parameter are.
-            is_plain = items.items and all(
-                isinstance(item, Slot) and not item.optional for item in items.items
-            )
-            return items if is_plain and not items.names and items.keys is None else None
+            return items if _is_plain(items) else None
         case _:
             return None
+
+
+def _is_plain(items: TupleSlots) -> bool:
+    """Whether a tuple, and what is in it, is made of variables alone, as the numbers of a parameter are: others cannot
+    be joined."""
+    if not items.items or items.names or items.keys is not None:
+        return False
+    return all(
+        _is_plain(item) if isinstance(item, TupleSlots) else isinstance(item, Slot) and not item.optional
+        for item in items.items
+    )
 
 
 def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, leaves: bool = False) -> None:

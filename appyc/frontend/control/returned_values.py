@@ -9,6 +9,8 @@ described by numbers, and the caller constructs it from the array and these:
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
@@ -18,7 +20,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import PY_INT
-from appyc.frontend.types.value_parts import with_parts
+from appyc.frontend.types.value_parts import walk, with_parts
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, written
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
@@ -134,7 +136,7 @@ class ResultTrees:
                         "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
                         "put numbers of one type into it, 0.0 among floats",
                     )  # fmt: skip
-                made_by = slots.of_tuples.made_by if slots.of_tuples else None
+                made_by = self._made_by(slots.of_tuples) if slots.of_tuples else None
                 columns = tuple(self._whole(column) for column in slots.columns)
                 python = tuple(kind.python for kind in slots.kinds)
                 return ListOf(columns, python, made_by, self._scalar(value.count))
@@ -148,6 +150,20 @@ class ResultTrees:
                 raise AssertionError("a returned list has its length at that time")
             case vals.Tensor() | vals.Masked() | vals.ListRows() | vals.TupleRow() | vals.Records():
                 raise AssertionError("a returned tensor has been put into memory")
+
+    def _made_by(self, form: vals.TupleValue) -> str:
+        """What makes a list's tuples, of which `form` is one."""
+        if not form.items:
+            return form.made_by
+        if any(part.names for part in walk(form) if isinstance(part, vals.TupleValue)):
+            raise UnsupportedError("a list of named tuples in tuples cannot be returned", self.loc,
+                                   "return a list of tuples of numbers")  # fmt: skip
+        numbers = count()
+
+        def numbered(part: vals.TupleValue) -> tuple[Any, ...]:
+            return tuple(numbered(p) if isinstance(p, vals.TupleValue) else next(numbers) for p in part.items)
+
+        return f"tuple:{numbered(form)}"
 
     def _scalar(self, number: vals.Number) -> int:
         self.results.append(ir.Result(number.expr, number.python, loc=number.expr.loc))

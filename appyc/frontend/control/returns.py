@@ -352,6 +352,9 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     if not isinstance(value, vals.ReturnedList):
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
     slots = value.slots
+    if slots.of_tuples and slots.of_tuples.items:
+        raise UnsupportedError("a list of tuples in tuples is not compiled as the result of a function that is called",
+                               loc, "put the numbers into one tuple")  # fmt: skip
     columns = [
         as_tensor(scope, replace(slots, columns=(column,), kinds=(kind,), of_tuples=None), loc)
         for column, kind in zip(slots.columns, slots.kinds, strict=False)  # behind them are flags

@@ -34,7 +34,7 @@ from appyc.frontend.types.numbers import (
     promote,
     promoted,
 )
-from appyc.frontend.types.value_parts import item_at
+from appyc.frontend.types.value_parts import form_of, item_at, place_of
 from appyc.ir.integers import is_within, range_of
 from appyc.ir.names import container_of
 from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, Load, Stmt, Store, Symbol, Unary, Var
@@ -135,10 +135,7 @@ def _position(scope: Scope, owner: vals.ListSlots, index: vals.Number, message: 
 
 def item_in_variables(scope: Scope, slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
     """The item of a list at a position, copied to variables."""
-    value = item_at(slots, at, loc)
-    items = value.items if isinstance(value, vals.TupleValue) else (value,)
-    numbers = tuple(settled(scope, n) for n in items if isinstance(n, vals.Number))
-    return replace(value, items=numbers) if isinstance(value, vals.TupleValue) else numbers[0]
+    return settled(scope, item_at(slots, at, loc))
 
 
 def items_of(scope: Scope, slots: vals.ListSlots, count: int, loc: Loc) -> vals.TupleValue:
@@ -150,15 +147,22 @@ def items_of(scope: Scope, slots: vals.ListSlots, count: int, loc: Loc) -> vals.
 
 
 def numbers_of_item(item: vals.Value, loc: Loc) -> Sequence[vals.Number]:
-    items = item.items if isinstance(item, vals.TupleValue) else (item,)
+    items = _leaves(item)
     numbers = [n for n in items if isinstance(n, vals.Number)]
     if isinstance(item, vals.ArrayRef | vals.Tensor) and not item.python:
         raise ArrayItemError(f"a list of {describe(item)} cannot be compiled", loc,
                              ndim=item.ndim, dtype=vals.dtype_of(item))  # fmt: skip
-    if len(numbers) != len(items) or not items:
+    if len(numbers) != len(items):
         raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
                                "a list of numbers, or of tuples of numbers, can")  # fmt: skip
     return numbers
+
+
+def _leaves(item: vals.Value) -> list[vals.Value]:
+    """The numbers of an item, and what else is in it; a tuple without items for itself."""
+    if not isinstance(item, vals.TupleValue) or not item.items:
+        return [item]
+    return [leaf for part in item.items for leaf in _leaves(part)]
 
 
 def row_of(scope: Scope, slots: vals.ListSlots, item: vals.Value, loc: Loc) -> list[Expr]:
@@ -194,7 +198,7 @@ def learn_item(scope: Scope, name: str, item: vals.Value, loc: Loc) -> None:
     if name in scope.givers:
         _learn_for_giver(scope, name, item, loc)
         return
-    of_tuples = replace(item, items=(), table=None) if isinstance(item, vals.TupleValue) else None
+    of_tuples = form_of(item) if isinstance(item, vals.TupleValue) else None
     with learning(scope, name):
         numbers = numbers_of_item(item, loc)
     kinds = tuple(n.type for n in numbers)
@@ -335,8 +339,9 @@ def _guessed(scope: Scope, item: ast.expr, steps: int) -> _Items | None:
         case ast.Constant(value=float()):
             return None, (PY_FLOAT,)
         case ast.Tuple(elts=elts):
-            parts = [_guessed(scope, part, steps) for part in elts]
-            return vals.TupleValue(()), tuple(part[1][0] if part else PY_INT for part in parts)
+            parts = [_guessed(scope, part, steps) or (None, (PY_INT,)) for part in elts]
+            form = vals.TupleValue(tuple(place_of(of_tuples, len(kinds)) for of_tuples, kinds in parts))
+            return form_of(form), tuple(kind for _, kinds in parts for kind in kinds)
         case ast.BinOp(left=left, right=right):
             both = [found for part in (left, right) if (found := _guessed(scope, part, steps))]
             return (None, (promoted(kinds[0] for _, kinds in both),)) if both else None

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from appyc.errors import Loc
+from appyc.errors import GENERATED, Loc
 from appyc.frontend.types import values as vals
-from appyc.ir.nodes import Expr, Load
+from appyc.ir.nodes import Const, Expr, Load
+from appyc.ir.types import DType
 
 V = TypeVar("V", bound=vals.Value)
 
@@ -18,6 +19,10 @@ _PARTS: dict[type, tuple[str, ...]] = {
     vals.TupleRow: ("columns",), vals.Records: ("fields", "rows"),
 }  # fmt: skip
 """The fields of values that are made of others, each of which is one."""
+
+
+_PLACE = vals.Number(Const(0, DType.INT64, loc=GENERATED), python=True)
+"""Stands for a number of a tuple."""
 
 
 def parts_of(value: vals.Value) -> tuple[vals.Value, ...]:
@@ -72,4 +77,26 @@ def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
         vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
         for cell, kind in zip(cells, slots.kinds, strict=False)
     )
-    return replace(slots.of_tuples, items=numbers) if slots.of_tuples else numbers[0]
+    if slots.of_tuples is None:
+        return numbers[0]
+    if not slots.of_tuples.items:
+        return replace(slots.of_tuples, items=numbers)
+    return with_numbers(slots.of_tuples, iter(numbers))
+
+
+def form_of(item: vals.TupleValue) -> vals.TupleValue:
+    """What the tuples of a list have in common (`ListSlots.of_tuples`)."""
+    is_flat = not any(isinstance(part, vals.TupleValue) for part in item.items)
+    return replace(item, items=() if is_flat else _places(item).items, table=None)
+
+
+def place_of(of_tuples: vals.TupleValue | None, count: int) -> vals.Value:
+    """An item of such a list, of so many numbers, whatever these are."""
+    if of_tuples is None:
+        return _PLACE
+    return of_tuples if of_tuples.items else replace(of_tuples, items=(_PLACE,) * count)
+
+
+def _places(item: vals.TupleValue) -> vals.TupleValue:
+    parts = (_places(part) if isinstance(part, vals.TupleValue) else _PLACE for part in item.items)
+    return replace(item, items=tuple(parts), table=None)

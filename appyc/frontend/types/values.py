@@ -206,9 +206,9 @@ class ReturnedChoice:
 
 @dataclass(frozen=True, slots=True)
 class ListSlots:
-    """A variable that holds a list of numbers, or of tuples of numbers (like `of_tuples`, which has none): arrays with
-    the items' numbers, and behind these one of flags for each that may be an int or a float; the numbers' types, how
-    many items there are, and for how many there is room. maybe: as in Slot."""
+    """A variable that holds a list of numbers, or of tuples of numbers (like `of_tuples`, which has items only where
+    some of these are tuples): arrays with the items' numbers, and behind these one of flags for each that may be an
+    int or a float; the numbers' types, how many items there are, and for how many there is room. maybe: as in Slot."""
 
     columns: tuple[Symbol, ...]
     kinds: tuple[NumberType, ...]
@@ -365,8 +365,11 @@ def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
     """The binding of a name that is bound to None on another path."""
     if isinstance(binding, Slot):
         return replace(binding, optional=True, literal=None)
-    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
-    return replace(binding, items=tuple(plain), table=None, optional=True)
+    items = (
+        replace(or_none(item), optional=False) if isinstance(item, Slot | TupleSlots) else item
+        for item in binding.items
+    )
+    return replace(binding, items=tuple(items), table=None, optional=True)
 
 
 def is_none(value: object) -> bool:
