@@ -322,7 +322,7 @@ class _Printer(ExpressionPrinter):
                  for part, own in zip(parts, made.python, strict=True)]  # fmt: skip
         if made.of_tuples is None:
             return lists[0]
-        of = f"map(maker_of({made.of_tuples!r}), " if made.of_tuples else "zip("
+        of = f"rows_of({made.of_tuples!r}, " if made.of_tuples else "zip("
         return f"list({of}{', '.join(lists)}))"
 
     def _view(self, view: ViewOf, results: tuple[ir.Result, ...]) -> str:

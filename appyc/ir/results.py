@@ -9,11 +9,11 @@ import ast
 import functools
 import sys
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -73,8 +73,8 @@ class ViewOf:
 @dataclass(frozen=True, slots=True)
 class ListOf:
     """A list of numbers, or of tuples of them, whose numbers are the first `count` elements of arrays. python: which
-    of these are numbers of Python's own. of_tuples: the path of a named tuple's class, or what else
-    `maker_of` takes, "" for tuples of numbers, None for numbers."""
+    of these are numbers of Python's own. of_tuples: the path of a named tuple's class, "" for other tuples, None for
+    numbers; of tuples in tuples, and of ints among floats, as in `rows_of`."""
 
     columns: tuple[int, ...]
     python: tuple[bool, ...]
@@ -88,8 +88,7 @@ class ListOf:
             return part.tolist() if self.python[0] else list(part)
         parts = [values[n][:count] for n in self.columns]
         columns = [part.tolist() if own else list(part) for part, own in zip(parts, self.python, strict=True)]
-        rows = zip(*columns, strict=True)
-        return list(starmap(maker_of(self.of_tuples), rows) if self.of_tuples else rows)
+        return list(rows_of(self.of_tuples, *columns))
 
     def leaves(self) -> Iterator[int]:
         yield from self.columns
@@ -165,20 +164,34 @@ def _address(path: str) -> tuple[str, Sequence[str]]:
 
 
 def maker_of(name: str) -> Callable[..., object]:
-    """The constructor of the container of this name, of the named tuple whose class has this path, of structured
-    arrays whose dtype has this text, or of tuples in tuples, from numbers at these positions (`tuple:(0, (1, 2))`)."""
+    """The constructor of the container of this name, of the named tuple whose class has this path, or of structured
+    arrays whose dtype has this text."""
     if name in CONTAINERS:
         return CONTAINERS[name]
-    if name.startswith("tuple:"):
-        return functools.partial(_nested, ast.literal_eval(name.removeprefix("tuple:")))
     if (dtype := dtype_at(name)) is not None:
         return functools.partial(_records, dtype)
     make = class_at(name)._make
     return lambda *items: make(items)
 
 
-def _nested(form: tuple[Any, ...], *items: object) -> tuple[object, ...]:
-    return tuple(_nested(part, *items) if isinstance(part, tuple) else items[part] for part in form)
+def rows_of(of_tuples: str, *columns: Sequence[object]) -> Iterable[object]:
+    """The tuples of a list. of_tuples: as in `ListOf`; of tuples in tuples, and of ints among floats, the positions of
+    numbers and of flags (`tuple:(0, ([1, 3], 2))`)."""
+    if of_tuples.startswith("tuple:"):
+        return _rows(ast.literal_eval(of_tuples.removeprefix("tuple:")), columns)
+    rows = zip(*columns, strict=True)
+    return starmap(maker_of(of_tuples), rows) if of_tuples else rows
+
+
+def _rows(form: object, columns: Sequence[Sequence[object]]) -> Iterable[object]:
+    match form:
+        case tuple():
+            return zip(*(_rows(part, columns) for part in form), strict=True)
+        case [int(numbers), int(are_ints)]:
+            return cast("list[object]", CONTAINERS["ints and floats"](columns[numbers], columns[are_ints]))
+        case _:
+            assert isinstance(form, int)
+            return columns[form]
 
 
 def dtype_at(name: str) -> np.dtype[Any] | None:

@@ -80,3 +80,18 @@ def named_tuples_inside(a):
     for point, i in points:
         total += point.x * point.y * i
     return total
+
+
+@_on(5)
+@_on(0)
+def ints_among_floats(n):
+    flat = [(0, 1.5)]
+    deep = []
+    for i in range(n):
+        if i % 2:
+            flat.append((i, i))
+            deep.append(((7, i), 2.5))
+        else:
+            flat.append((i, i / 2))
+            deep.append(((i / 4, i), 2.5))
+    return flat, deep

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
@@ -20,7 +19,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import PY_INT
-from appyc.frontend.types.value_parts import walk, with_parts
+from appyc.frontend.types.value_parts import place_of, walk, with_parts
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, written
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
@@ -131,14 +130,10 @@ class ResultTrees:
                 parts = (ListOf((self._whole(part),), (python,), None, length) for part, python in typed)
                 return MadeOf("ints and floats", tuple(parts))
             case vals.ReturnedList(slots=slots):
-                if vals.has_flags(slots):
-                    raise UnsupportedError(
-                        "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
-                        "put numbers of one type into it, 0.0 among floats",
-                    )  # fmt: skip
-                made_by = self._made_by(slots.of_tuples) if slots.of_tuples else None
                 columns = tuple(self._whole(column) for column in slots.columns)
                 python = tuple(kind.python for kind in slots.kinds)
+                python += (True,) * (len(columns) - len(python))  # of flags
+                made_by = self._made_by(slots) if slots.of_tuples else None
                 return ListOf(columns, python, made_by, self._scalar(value.count))
             case vals.MaybeNone(value=present, is_none=is_none):
                 return NoneOr(self._scalar(is_none), self.tree(present))
@@ -151,17 +146,24 @@ class ResultTrees:
             case vals.Tensor() | vals.Masked() | vals.ListRows() | vals.TupleRow() | vals.Records():
                 raise AssertionError("a returned tensor has been put into memory")
 
-    def _made_by(self, form: vals.TupleValue) -> str:
-        """What makes a list's tuples, of which `form` is one."""
-        if not form.items:
-            return form.made_by
+    def _made_by(self, slots: vals.ListSlots) -> str:
+        """What makes a list's tuples of the numbers of an item and its flags."""
+        assert slots.of_tuples is not None
+        if not (slots.of_tuples.items or vals.has_flags(slots)):
+            return slots.of_tuples.made_by
+        form = place_of(slots.of_tuples, len(slots.kinds))
         if any(part.names for part in walk(form) if isinstance(part, vals.TupleValue)):
-            raise UnsupportedError("a list of named tuples in tuples cannot be returned", self.loc,
-                                   "return a list of tuples of numbers")  # fmt: skip
-        numbers = count()
+            raise UnsupportedError(
+                "a list of named tuples in tuples, or in which an item may be an int or a float, cannot be returned",
+                self.loc, "return a list of tuples; put numbers of one type into it, 0.0 among floats",
+            )  # fmt: skip
+        numbers, flags = enumerate(slots.kinds), count(len(slots.kinds))
 
-        def numbered(part: vals.TupleValue) -> tuple[Any, ...]:
-            return tuple(numbered(p) if isinstance(p, vals.TupleValue) else next(numbers) for p in part.items)
+        def numbered(part: vals.Value) -> object:
+            if isinstance(part, vals.TupleValue):
+                return tuple(map(numbered, part.items))
+            number, kind = next(numbers)
+            return [number, next(flags)] if kind.flagged else number
 
         return f"tuple:{numbered(form)}"
 
