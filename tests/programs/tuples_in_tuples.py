@@ -95,3 +95,28 @@ def ints_among_floats(n):
             flat.append((i, i / 2))
             deep.append(((i / 4, i), 2.5))
     return flat, deep
+
+
+def _next_to(y, x, n):
+    found = []
+    for dy, dx in ((0, 1), (1, 0)):
+        if y + dy < n and x + dx < n:
+            found.append(((y + dy, x + dx), dy + 2))
+    return found
+
+
+@_on(4)
+@_on(1)
+def lists_of_called_functions(n):
+    least = {(0, 0): 0}
+    late = [((0, 0), 0)]
+    while late:
+        (y, x), d = late.pop()
+        for (v, u), step in _next_to(y, x, n):
+            if (v, u) not in least or least[v, u] > d + step:
+                least[v, u] = d + step
+                late.append(((v, u), d + step))
+    near = _next_to(0, 0, n)
+    near.append(((0, 0), 1))
+    near.sort()
+    return least[n - 1, n - 1], near, len(_next_to(0, 0, n))

@@ -13,7 +13,6 @@ Does not handle: rows that are stored into, change their lengths, are returned, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.reshaping import linear_position
@@ -21,6 +20,7 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import as_tensor, as_value
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.value_parts import walk, with_parts
 from appyc.frontend.types.values import ArrayRef, ListRows, Number, Tensor, TupleRow, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.types import DType
@@ -30,7 +30,7 @@ def length(owner: ListRows | TupleRow, loc: Loc) -> Expr:
     """The number of rows of a list, or of tuples in a row."""
     if isinstance(owner, ListRows):
         return Binary("-", owner.starts.extents(loc)[0], integer(1, loc), loc=loc)
-    first = owner.columns.items[0]
+    first = next(part for part in walk(owner.columns) if not isinstance(part, TupleValue))
     assert isinstance(first, ArrayRef | Tensor)
     return first.extents(loc)[0] if isinstance(first, ArrayRef) else first.extents[0]
 
@@ -45,8 +45,13 @@ def item_at(scope: Scope, owner: ListRows | TupleRow, at: Expr, loc: Loc) -> Val
     """The row, or the tuple, at a position that is within bounds."""
     if isinstance(owner, ListRows):
         return _row(scope, owner, at, loc)
-    columns = (as_tensor(scope, column, loc) for column in owner.columns.items)
-    return replace(owner.columns, items=tuple(as_value(column.at({0: at})) for column in columns))
+
+    def part(column: Value) -> Value:
+        if isinstance(column, TupleValue):
+            return with_parts(column, part)
+        return as_value(as_tensor(scope, column, loc).at({0: at}))
+
+    return part(owner.columns)
 
 
 def view_at(scope: Scope, items: Symbol, first: Expr, extents: Sequence[Expr], loc: Loc) -> Tensor:

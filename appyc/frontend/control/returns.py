@@ -38,7 +38,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType, PartedTypesError
 from appyc.frontend.types.numbers import joined as joined_type
-from appyc.frontend.types.value_parts import numbers_of, walk, with_numbers, with_parts
+from appyc.frontend.types.value_parts import form_of, numbers_of, place_of, walk, with_numbers, with_parts
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import Container, DType
 
@@ -93,9 +93,9 @@ def _new_list(scope: Scope, value: vals.Value, loc: Loc) -> vals.ListSlots | Non
             return list_value(scope, value, loc)
         case vals.Tensor(python=True, axes=[_]):
             return list_value(scope, materialise(scope, value, "items", loc, Container.LIST), loc)
-        case vals.TupleRow() if columns := [c for c in value.columns.items if isinstance(c, vals.ArrayRef)]:
+        case vals.TupleRow() if columns := [c for c in walk(value.columns) if isinstance(c, vals.ArrayRef)]:
             kinds = tuple(NumberType(vals.dtype_of(column), vals.is_listed(column)) for column in columns)
-            return list_of_columns(scope, columns, kinds, replace(value.columns, items=()), loc)
+            return list_of_columns(scope, columns, kinds, form_of(value.columns), loc)
         case _:
             return None
 
@@ -352,9 +352,6 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     if not isinstance(value, vals.ReturnedList):
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
     slots = value.slots
-    if slots.of_tuples and slots.of_tuples.items:
-        raise UnsupportedError("a list of tuples in tuples is not compiled as the result of a function that is called",
-                               loc, "put the numbers into one tuple")  # fmt: skip
     columns = [
         as_tensor(scope, replace(slots, columns=(column,), kinds=(kind,), of_tuples=None), loc)
         for column, kind in zip(slots.columns, slots.kinds, strict=False)  # behind them are flags
@@ -362,8 +359,9 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     if not slots.of_tuples and not vals.is_listed(columns[0]):
         raise UnsupportedError("a list of NumPy's numbers is not compiled as the result of a function that is called",
                                loc, "return np.array of it")  # fmt: skip
-    arrays = tuple(kept(scope, column, "result", loc) for column in columns)
-    return vals.TupleRow(replace(slots.of_tuples, items=arrays)) if slots.of_tuples else arrays[0]
+    arrays = [kept(scope, column, "result", loc) for column in columns]
+    form = place_of(slots.of_tuples, len(arrays))
+    return vals.TupleRow(with_numbers(form, iter(arrays))) if isinstance(form, vals.TupleValue) else arrays[0]
 
 
 def final_value(scope: Scope, loc: Loc) -> vals.Value:

@@ -38,11 +38,12 @@ from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, 
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
+from appyc.frontend.types import value_parts
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.weak_ints import refuse_other_kind, require_fit
-from appyc.ir.nodes import Const, Expr, Load, Store, Update
+from appyc.ir.nodes import Const, Expr, Load, Store, Symbol, Update
 
 _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 
@@ -75,14 +76,22 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         out = scope.lower(value)
     else:
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
-    gives_list = vals.is_list_itself(out) and out.symbol in scope.memory.made - before
-    if isinstance(value, ast.Call) and gives_list and not scope.facts.makes_list(value):
+    if isinstance(value, ast.Call) and not scope.facts.makes_list(value) and _is_new_list(scope, out, before):
         # It is of a Python function, and gives a new list.
         scope.facts.learn(scope.facts.list_calls, (value.lineno, value.col_offset))
     if len(targets) > 1 or unpacks:
         out = tensors.settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
+
+
+def _is_new_list(scope: Scope, value: vals.Value | None, before: frozenset[Symbol]) -> bool:
+    """Whether a value is a list of numbers, or of tuples, which was not made before."""
+    if isinstance(value, vals.TupleRow):
+        value = next(
+            part for part in value_parts.walk(value.columns) if not isinstance(part, vals.TupleValue)
+        )
+    return vals.is_list_itself(value) and value.symbol in scope.memory.made - before
 
 
 def _takes_tuple(scope: Scope, target: ast.expr, value: ast.expr) -> bool:

@@ -271,8 +271,8 @@ def settle_mixed(scope: Scope) -> None:
     array of it is one of floats.
     """
     for name in scope.facts.none_lists - scope.facts.array_lists.keys():
-        raise UnsupportedError(f"{name!r} is a list of None, into which no array is put", scope.loc(scope.source.ast),
-                               "put numbers into the list where it is made")  # fmt: skip
+        raise UnsupportedError(f"{container_of(name)!r} is a list of None, into which no array is put",
+                               scope.loc(scope.source.ast), "put numbers into the list where it is made")  # fmt: skip
     empty = scope.guessed - scope.facts.lists.keys()
     # Callees that are lowered only in part may put something into them.
     if empty and not scope.callees.asked:

@@ -61,8 +61,8 @@ def numbers_of(value: vals.Value) -> list[vals.Number]:
     return [part for part in walk(value) if isinstance(part, vals.Number)]
 
 
-def with_numbers(value: V, numbers: Iterator[vals.Number]) -> V:
-    """The value with these for its numbers, in order."""
+def with_numbers(value: V, numbers: Iterator[vals.Value]) -> V:
+    """The value with these, or arrays of them, for its numbers, in order."""
     whole: vals.Value = value
     if isinstance(whole, vals.Number):
         return cast(V, next(numbers))
