@@ -283,3 +283,22 @@ def negative_floats_into_unsigned(x, out):
     for i in range(len(x)):
         out[0, i] = x[i]
     out[1] = x
+
+
+_NAN = np.nan
+_UNORDERED = np.array([1 + 1j, 1 - 1j, 0, complex(_NAN, 1), complex(1, _NAN), complex(0, _NAN), np.inf + 1j, -0.0])
+
+
+@PROGRAMS.on(_UNORDERED, _UNORDERED[::-1].copy())
+@PROGRAMS.on(_UNORDERED, np.arange(8.0))
+@PROGRAMS.on(_UNORDERED.astype(np.complex64), np.arange(8))
+def order_of_complex_numbers(z, w):
+    """NumPy's operators on two numbers do not look at imaginary parts that are NaN, its ufuncs do."""
+    told = np.zeros((len(z), 5), dtype=np.bool_)
+    for i in range(len(z)):
+        told[i, 0] = z[i] < w[i]
+        told[i, 1] = z[i] <= w[i]
+        told[i, 2] = w[i] > z[i]
+        told[i, 3] = z[i] >= 1
+        told[i, 4] = np.less(z[i], w[i])
+    return told, z > w, z <= 1 + 1j

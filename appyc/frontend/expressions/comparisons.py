@@ -68,7 +68,7 @@ def lower_comparison(
     if any(tensors.is_array(v) for v in values):
         symbol = _COMPARE[type(ops[0])]
         return tensors.elementwise(
-            scope, values, lambda numbers: selections.compare(symbol, numbers[0], numbers[1], loc), loc
+            scope, values, lambda n: selections.compare(symbol, n[0], n[1], loc, by_ufunc=True), loc
         )
     return _compared(scope, values, ops[0], [left, *comparators], loc)
 

@@ -29,16 +29,21 @@ from appyc.frontend.types.numbers import (
 )
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir.integers import is_within, limits, range_of
-from appyc.ir.nodes import MIRRORED, Binary, Compare, Const, Expr, Select
+from appyc.ir.nodes import MIRRORED, Binary, Compare, Const, Expr, Intrinsic, Select
 from appyc.ir.types import DType
 
 
-def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """`a op b` for the six comparisons; exact between integers of any types, as in NumPy 2."""
+def compare(op: str, a: Number, b: Number, loc: Loc, *, by_ufunc: bool = False) -> Number:
+    """`a op b` for the six comparisons; exact between integers of any types, as in NumPy 2. by_ufunc: NumPy compares
+    elements, not two numbers."""
     python = a.python and b.python
     ka, kb = a.type.dtype.kind, b.type.dtype.kind
     if "c" in (ka, kb) and op not in ("==", "!="):
-        raise TypeInferenceError("complex numbers have no order", loc, "compare abs(z) or z.real")
+        if python:
+            raise TypeInferenceError("complex numbers have no order", loc, "compare abs(z) or z.real")
+        dtype = promote(a.type, b.type).dtype
+        by_ufunc |= dtype not in (a.type.dtype, b.type.dtype)
+        return Number(_compare_complex(op, cast(a.expr, dtype), cast(b.expr, dtype), loc, by_ufunc), python)
     if ka in "biu" and kb in "biu":
         if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
             known = _COMPARISONS[op](a.expr.value, b.expr.value)
@@ -52,6 +57,19 @@ _COMPARISONS: dict[str, Callable[..., bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne,
 }  # fmt: skip
+
+
+def _compare_complex(op: str, a: Expr, b: Expr, loc: Loc, by_ufunc: bool) -> Expr:
+    """NumPy's order: that of the real parts, and where they are equal that of the imaginary ones. Only its ufuncs see
+    that an imaginary part is NaN where the real ones are not equal."""
+    (a_real, b_real), (a_imag, b_imag) = (
+        [Intrinsic(part, (e,), e.dtype.part, loc=loc) for e in (a, b)] for part in ("real", "imag")
+    )
+    first: Expr = Compare(op[0], a_real, b_real, loc=loc)
+    for imag in (a_imag, b_imag) if by_ufunc else ():
+        first = Binary("&", first, Compare("==", imag, imag, loc=loc), loc=loc)
+    equal = Compare("==", a_real, b_real, loc=loc)
+    return Binary("|", first, Binary("&", equal, Compare(op, a_imag, b_imag, loc=loc), loc=loc), loc=loc)
 
 
 def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:

@@ -63,7 +63,7 @@ def _binary(op: str, args: list[Number], loc: Loc) -> Number:
 
 
 def _compare(op: str, args: list[Number], loc: Loc) -> Number:
-    return _strong(selections.compare(op, args[0], args[1], loc))
+    return _strong(selections.compare(op, args[0], args[1], loc, by_ufunc=True))
 
 
 def _logical(op: str, args: list[Number], loc: Loc) -> Number:
