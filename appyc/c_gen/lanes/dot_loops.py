@@ -99,7 +99,8 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
         if stmt.var in tile.plan.dots:
             with first.writer.block():
                 ends = expression(first, stmt.lo), expression(first, stmt.hi)
-                _emit_dot(tile.copies, stmt, ends, tile.body)
+                counts = (VECTORS, 1) if len(tile.copies) > 1 else (1,)  # a sum alone waits for itself
+                _emit_dot(tile.copies, stmt, ends, tile.body, counts)
             continue
         lo, hi = expression(first, stmt.lo), expression(first, stmt.hi)
         with first.writer.block(loop_head(first, stmt, lo, hi)):
@@ -121,7 +122,7 @@ def _emit_dot(
     loop: For,
     ends: tuple[str, str],
     body: Body,
-    counts: tuple[int, ...] = (VECTORS, 1),
+    counts: tuple[int, ...],
     chains: int = 1,
 ) -> None:
     """A sum for all copies: vectors, each vector's elements, and a part of a vector. Less than a vector is added up in

@@ -43,9 +43,9 @@ ROWS = 4
 GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
-LONE_GROUPS = (8, 4, 2, 1)
+LONE_GROUPS = (8, 4, 2)
 """Vectors in a strip where there are no rows: a long strip, because each row of memory is visited only once,
-and shorter ones for the remainder."""
+and shorter ones for the remainder. A last vector alone is written as one of which a part is used."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
