@@ -15,6 +15,7 @@ import pytest
 import appyc
 from tests.memory import keeping
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 
@@ -117,5 +118,7 @@ def test_kept_memory_is_a_part_of_a_workers(monkeypatch):
     a, b = da.ones(8_000_000, chunks=500_000), da.zeros(8_000_000, chunks=500_000)
     with keeping(1 << 30):
         doubled(a, b)
-        assert float(b.sum().compute(scheduler="sync")) == 16_000_000
+        (held,) = dask.persist(b, scheduler="sync")
+        assert float(held.sum().compute(scheduler="sync")) == 16_000_000
+        del held  # 64 MB
         assert 0 < appyc.release_memory() <= 20_000_000
