@@ -78,6 +78,8 @@ def test_expressions_of_one_value_are_made_once():
     sets = Presburger()
     assert sets.parameter("n") is sets.parameter("n")
     assert sets.constant(3) is sets.constant(3)
+    large = sets.constant(2**70)  # of more bits than isl takes for a C integer
+    assert sets.constant(2**69).add(sets.constant(2**69)).is_equal(large)
     assert not sets.constant(3).is_equal(sets.constant(4))
 
 

@@ -356,7 +356,9 @@ class Presburger:
         return _number(affine.get_constant_val().mul(scale)), _number(scale)
 
     def _integer(self, value: int) -> isl.Val:
-        return isl.Val.int_from_si(self._context, value)
+        if value.bit_length() < 64:
+            return isl.Val.int_from_si(self._context, value)
+        return isl.Val.read_from_str(self._context, str(value))
 
     def _id(self, name: str) -> isl.Id:
         if name not in self._ids:
