@@ -90,6 +90,12 @@ def perfect_nests(node: Node) -> Iterator[tuple[For, ...]]:
             yield nest
 
 
+def collapsed_loops(node: Node) -> set[Symbol]:
+    """The variables of loops that `collapse` makes one with the loop around them: nothing may come between."""
+    marked = [(loop, loop.clauses.collapse) for loop in loops_of(node) if loop.clauses is not None]
+    return {inner.var for loop, count in marked for inner in perfect_nest(loop)[1:count]}
+
+
 def depth(body: tuple[Stmt, ...]) -> int:
     """The maximal depth of loop nests in some statements."""
     inside = ((stmt, max(map(depth, blocks_of(stmt)), default=0)) for stmt in body)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import appyc
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.nodes import Stmt
 from appyc.ir.verify import verify
@@ -187,3 +190,25 @@ def test_indices_from_a_counter_are_not_negative():
     before, after = around(index_set_splitting, packed, rows)
     assert len(loops_of(after.body)) == len(loops_of(before.body)) == 3
     run_everywhere(packed, rows)
+
+
+def _all_pairs(d: Any) -> None:
+    for k in range(d.shape[0]):
+        # pragma parallel for collapse(2)
+        for i in range(d.shape[0]):
+            for j in range(d.shape[0]):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+
+def _two_statements(a: Any, b: Any) -> None:
+    # pragma parallel for collapse(2)
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[0]):
+            a[i, j] = b[i, j] * 2
+            b[i, j] = b[i, j - 1] + a[i, j]
+
+
+@pytest.mark.parametrize(("fn", "count"), [(_all_pairs, 1), (_two_statements, 2)])
+def test_a_nest_that_is_collapsed_stays_whole_until_it_is_judged(fn: Any, count: int) -> None:
+    with pytest.raises(appyc.DependenceError, match="carries a dependence"):
+        appyc.jit(fn, cache=False, target="cpu")(*[np.ones((4, 4)) for _ in range(count)])

@@ -335,3 +335,16 @@ def windows_by_a_counter(a, out):
                     w[k] = a[i + p, j + q]
                     k += 1
             out[i, j] = np.sort(w)[4]
+
+
+@PROGRAMS.on(floats(5, 7), 3)
+@PROGRAMS.on(floats(5, 7), 9)
+@PROGRAMS.on(floats(5, 0), 3)
+def collapsed_around_a_condition_on_columns(a, k):
+    #pragma parallel for collapse(2)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if j < k:
+                a[i, j] = 1.0
+            else:
+                a[i, j] *= 2.0

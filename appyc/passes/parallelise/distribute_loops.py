@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from appyc.analysis.dependences.statement_graph import StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import Verdict, named
+from appyc.ir.blocks import collapsed_loops
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Symbol
 from appyc.ir.visit import loops_of, scalars_read, with_loops
@@ -37,10 +38,11 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
     Runs after `check_bounds` and `recognise_reductions`; only where nothing in the body can
     raise, since the writes before an exception would be visible.
 
-    Does not handle: loops with a pragma, with loops inside, with `break` or `continue`; scalar expansion
-    for scalars that connect statements; loops that may run in any order for some arguments only.
+    Does not handle: loops with a pragma, or that one around collapses, with loops inside, with `break` or `continue`;
+    scalar expansion for scalars that connect statements; loops that may run in any order for some arguments only.
     """
-    candidates = [loop for loop in loops_of(fn.body) if _is_candidate(loop)]
+    collapsed = collapsed_loops(fn)
+    candidates = [n for n in loops_of(fn.body) if _is_candidate(n) and n.var not in collapsed]
     if not candidates or not ctx.options.auto:
         return fn
     legality = ctx.legality(fn)

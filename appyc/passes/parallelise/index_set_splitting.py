@@ -6,7 +6,7 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
-from appyc.ir.blocks import constant_range, depth
+from appyc.ir.blocks import collapsed_loops, constant_range, depth
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk, with_loops
@@ -44,8 +44,10 @@ def index_set_splitting(fn: Function, ctx: PassContext) -> Function:
 
     Does not handle: steps other than 1; loop-carried scalars; conflicts with several iterations.
     """
+    collapsed = collapsed_loops(fn)
     for height in range(depth(fn.body)):  # inner loops first
-        candidates = [n for n in loops_of(fn.body) if depth(n.body) == height and _is_candidate(n, ctx)]
+        free = [n for n in loops_of(fn.body) if depth(n.body) == height and n.var not in collapsed]
+        candidates = [n for n in free if _is_candidate(n, ctx)]
         if candidates:
             fn = _split(fn, candidates, ctx.legality(fn), ctx)
     return fn

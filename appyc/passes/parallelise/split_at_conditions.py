@@ -44,7 +44,7 @@ from typing import TypeGuard
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import NO_TERMS, LinearForm, difference, distance, excess, written
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import collapsed_loops, map_blocks
 from appyc.ir.invariance import arrays_made, changed_in, evaluated_always, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
@@ -85,6 +85,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     if not has_choices and not contains(fn.body, ir.If):
         return fn
     loops = loops_of(fn.body)
+    collapsed = collapsed_loops(fn)
     has_products = any(loop.product is not None for loop in loops)
     with_products = {
         loop.var
@@ -100,7 +101,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     def parts(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
         if not isinstance(stmt, ir.For) or stmt.var in with_products or stmt.var in ctx.copies:
             return (stmt,)
-        if why_not_cut(stmt) is not None:
+        if stmt.var in collapsed or why_not_cut(stmt) is not None:
             return (stmt,)
         at_ifs = stmt.var not in in_steps
         ahead, loop = _with_loads_ahead(stmt, names) if at_ifs else ((), stmt)

@@ -10,12 +10,12 @@ from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.ir.array_accesses import is_access
-from appyc.ir.blocks import blocks_of, perfect_nest
+from appyc.ir.blocks import blocks_of, collapsed_loops, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.printer import print_expr
 from appyc.ir.raising import raises_itself
-from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
+from appyc.ir.visit import arrays_written, map_loops, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
 
@@ -60,9 +60,7 @@ class _Search:
     def __init__(self, fn: Function, ctx: PassContext) -> None:
         self.fn, self.ctx = fn, ctx
         self.names = NameSupply.after(fn)
-        marked = [(loop, loop.clauses.collapse) for loop in loops_of(fn.body) if loop.clauses is not None]
-        self.collapsed = {inner.var for loop, depth in marked for inner in perfect_nest(loop)[1:depth]}
-        """Loops that are one with the loop around them: nothing may come between."""
+        self.collapsed = collapsed_loops(fn)
         self.chosen: dict[Symbol, tuple[Held, ...]] = {}
         self.guarded: set[Symbol] = set()
 
