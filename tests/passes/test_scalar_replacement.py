@@ -35,6 +35,7 @@ a, b, t = p.array("a", 1), p.array("b", 1), p.array("t", 1)
 c, d = p.array("c", 2), p.array("d", 2)
 idx = p.array("idx", 1, DType.INT64)
 i, j, l = p.index("i"), p.index("j"), p.index("l")
+POSITIVE = compare(">", load(b, i), 0.0)
 
 
 def promoted(*body: Stmt, **options: object) -> tuple[Function, Function]:
@@ -71,8 +72,10 @@ def arguments(size: int) -> list[object]:
         [for_(i, 0, n, [for_(j, 0, n, [for_(l, 0, n, [update(c, [i, j], "+", mul(load(d, i, l), load(d, l, j)))])])])],
         [for_(i, sub(n, 1), -1, [update(t, [0], "max", load(a, i))], step=-1)],
         [for_(i, 0, n, [update(a, [0], "+", load(b, i)), update(a, [sub(n, 1)], "*", load(b, i))])],
+        [for_(i, 0, n, [if_(POSITIVE, [update(t, [0], "+", load(a, i))])])],
+        [for_(i, 0, n, [if_(POSITIVE, [update(t, [0], "+", load(a, i))], [update(t, [0], "+", 1.0)])])],
     ],
-    ids=["sum", "private", "square", "product", "downwards", "perhaps one element"],
+    ids=["sum", "private", "square", "product", "downwards", "perhaps one element", "condition", "either"],
 )  # fmt: skip
 def test_printed_programs_do_the_same(body: list[Stmt], size: int) -> None:
     before, after = promoted(*body)
@@ -123,7 +126,7 @@ def test_a_loop_around_that_combines_as_well_stays_a_reduction(exact: bool) -> N
     [
         [for_(i, 0, n, [update(a, [0], "+", load(a, i))])],
         [for_(i, 0, n, [update(t, [0], "+", 1.0), store(t, [i], 0.0)])],
-        [for_(i, 0, n, [if_(compare(">", load(a, i), 0.0), [update(t, [0], "+", 1.0)])])],
+        [for_(i, 0, n, [if_(compare(">", load(a, i), 0.0), [update(t, [load(idx, 0)], "+", 1.0)])])],
         [for_(i, 0, n, [update(t, [0], "+", 1.0, atomic=True)])],
         [for_(i, 0, n, [store(b, [i], load(t, 0)), store(t, [0], load(a, i))])],
         [for_(i, 0, n, [if_(compare(">", load(a, i), 0.0), [break_()]), update(t, [0], "+", 1.0)])],
@@ -133,7 +136,7 @@ def test_a_loop_around_that_combines_as_well_stays_a_reduction(exact: bool) -> N
         [for_(i, 0, n, [])],
     ],
     ids=[
-        "reads all of it", "written elsewhere", "under a condition", "atomic", "value of before",
+        "reads all of it", "written elsewhere", "may not exist", "atomic", "value of before",
         "may end early", "two operators", "may raise", "index changes", "empty",
     ],
 )  # fmt: skip
@@ -149,6 +152,20 @@ def test_an_index_that_is_read_once_may_raise_where_nothing_else_is_written() ->
     args[8][0] = 17
     with pytest.raises(IndexError):
         run_printed(after, *args)
+
+
+@pytest.mark.parametrize("otherwise", [[], [update(t, [0], "+", 1.0)]], ids=["one branch", "both branches"])
+def test_a_sum_under_a_condition_becomes_a_reduction(otherwise: list[Stmt]) -> None:
+    _, after = promoted(for_(i, 0, n, [if_(POSITIVE, [update(t, [0], "+", load(a, i))], otherwise)]))
+    (loop,) = loops_of(check_parallel(after, PassContext()).body)
+    assert not touches_arrays(loop, t)
+    assert [r.op for r in loop.reductions] == ["+"]
+
+
+def test_a_loop_around_that_stores_under_a_condition_stays_parallel() -> None:
+    nest = for_(i, 0, n, [for_(j, 0, n, [if_(compare("==", i, 0), [update(t, [0], "+", load(c, i, j))])])])
+    before, after = promoted(nest)
+    assert after == before  # the store after the inner loop would be one of every iteration of the outer loop
 
 
 def test_what_stands_apart_by_the_range_does_not_matter() -> None:

@@ -284,3 +284,47 @@ def selected_twice(a, b):
     d = a[m] + 1.0
     a[m] = -1.0
     return c, d, a[m]
+
+
+@PROGRAMS.on(floats(7, 9), floats(7))
+@PROGRAMS.on(floats(3, 0), floats(3))
+@PROGRAMS.on(floats(0, 4), floats(0))
+@PROGRAMS.on(ints(7, 9, dtype=np.int32, lo=-4, hi=5), ints(7, dtype=np.int32))
+@PROGRAMS.on(floats(3, 5), floats(1))
+@PROGRAMS.on(floats(3, 5), floats(4)[::-1])
+@PROGRAMS.on(np.full((3, 5), -1.0), floats(1))
+def sums_of_selected_columns(x, total):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0:
+                total[i] += x[i, j]
+            elif x[i, j] == -2:
+                total[i] -= 3
+
+
+@PROGRAMS.on(floats(7, 9), floats(7))
+@PROGRAMS.on(floats(4, 1), floats(5))
+def only_one_row_is_summed(x, total):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if i == 2:
+                total[0] += x[i, j]
+
+
+@PROGRAMS.on(floats(4), floats(40), floats(40), 2)
+@PROGRAMS.on(floats(4), floats(40), floats(40), 0)
+@PROGRAMS.on(floats(1), floats(5), floats(5), 1)
+@PROGRAMS.on(floats(4), floats(40, dtype=np.float32), floats(40, dtype=np.float32), 3)
+def recursion_with_start_values(weights, shocks, variance, lags):
+    for t in range(variance.shape[0]):
+        variance[t] = weights[0]
+        for j in range(lags):
+            if t - 1 - j < 0:
+                variance[t] += weights[j] * 0.5
+            else:
+                variance[t] += weights[j] * shocks[t - 1 - j]
+        for j in range(lags):
+            if t - 1 - j < 0:
+                variance[t] += weights[j] * 0.25
+            else:
+                variance[t] += weights[j] * variance[t - 1 - j]

@@ -23,10 +23,11 @@ from appyc.ir.visit import arrays_written
 
 @dataclass(frozen=True, slots=True)
 class FixedElement:
-    """`array[index]` in a loop. at: the first node that touches it unconditionally in every iteration.
+    """`array[index]` in a loop. at: the first node that touches it in every iteration, or else the first node.
 
     ops: the operators of the updates of it; "read" and "write" stand for loads and stores.
-    nest: the loop, and those inside it that have to run for the element to be touched.
+    nest: the loop, and those inside it that have to run for the element to be touched; empty where
+    it depends on a condition too.
     others: the nodes in the loop that access the array by another index.
     """
 
@@ -53,7 +54,7 @@ class FixedElement:
 
 
 def fixed_elements(loop: ir.For) -> list[FixedElement]:
-    """The elements that every iteration touches and some write, in the order of their first touch.
+    """The elements that iterations touch and some write: first those that every iteration touches.
 
     By the text alone: whether `others` may be the same element is for `stands_apart` to say.
     """
@@ -61,7 +62,8 @@ def fixed_elements(loop: ir.For) -> list[FixedElement]:
     own, given = arrays_made(loop.body), passed_arrays(loop.body)
     touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
-    for node, nest in _surely_touched(loop, (loop,), changing, written):
+    sure = _surely_touched(loop.body, (loop,), changing, written)
+    for node, nest in (*sure, *((node, ()) for node in touches)):
         if array_of(node) not in written - own - given or not is_invariant(node.index, changing, written):
             continue
         if any(element.is_touched_by(node) for element in found):
@@ -101,13 +103,22 @@ def accesses_by_node(loop: ir.For, dependences: Dependences) -> dict[int, Access
 
 
 def _surely_touched(
-    loop: ir.For, nest: tuple[ir.For, ...], changing: set[ir.Symbol], written: set[ir.Symbol]
+    body: tuple[ir.Stmt, ...], nest: tuple[ir.For, ...], changing: set[ir.Symbol], written: set[ir.Symbol]
 ) -> Iterator[tuple[AccessNode, tuple[ir.For, ...]]]:
-    """The accesses that every iteration of a loop performs, each with the loops around it, provided that the
-    loops of the nest have iterations."""
-    for stmt in loop.body:
+    """The accesses that statements perform whenever they run, each with the loops around it, provided that the
+    loops of the nest have iterations. Of a conditional, those that both of its branches perform."""
+    for stmt in body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
         if isinstance(stmt, ir.For) and is_invariant(stmt.bounds, changing, written):
-            yield from _surely_touched(stmt, (*nest, stmt), changing, written)
+            yield from _surely_touched(stmt.body, (*nest, stmt), changing, written)
+        if isinstance(stmt, ir.If):
+            otherwise = {_element(node) for node, _ in _surely_touched(stmt.orelse, nest, changing, written)}
+            then = _surely_touched(stmt.then, nest, changing, written)
+            yield from (touch for touch in then if _element(touch[0]) in otherwise)
         if may_leave(stmt):
             return
+
+
+def _element(node: AccessNode) -> tuple[ir.Symbol, tuple[ir.Expr, ...], bool]:
+    """What an access touches, and whether it tests the index: where not, a condition around may be the proof."""
+    return array_of(node), node.index, node.checked

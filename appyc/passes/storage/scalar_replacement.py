@@ -15,7 +15,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.printer import print_expr
 from appyc.ir.raising import raises_itself
-from appyc.ir.visit import arrays_written, map_loops, walk
+from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
 
@@ -44,8 +44,8 @@ def scalar_replacement(fn: Function, ctx: PassContext) -> Function:
     dependence analysis tells. The outermost loop that can hold an element does. Requires
     `recognise_reductions`.
 
-    Does not handle: elements that are touched under a condition only, or that may not exist and are
-    touched in an inner loop which is not all that its outer loop runs; bodies that may raise
+    Does not handle: elements that may not exist and are touched under a condition only, or in an
+    inner loop which is not all that its outer loop runs; bodies that may raise
     (what was written before an exception shows), unless the element is all that is written
     and all that may raise; atomic updates; loops inside a `collapse`.
     """
@@ -98,8 +98,8 @@ class _Search:
             for element in found
             if stands_apart(loop, element, dependences)
             and (
-                perfect_nest(loop)[: len(element.nest)] == element.nest
-                or exists_before(loop, element, dependences)
+                exists_before(loop, element, dependences)
+                or (element.nest and perfect_nest(loop)[: len(element.nest)] == element.nest)
             )
         ]
         if not _is_free(self.legality.judge(loop, frozenset(element.array for element in found))):
@@ -107,13 +107,24 @@ class _Search:
         held = tuple(self._held(element, around) for element in found)
         trial = map_loops(self.fn, lambda n: in_scalars(n, held) if n.var == loop.var else n)
         scalars = scalars_of(trial)[loop.var]
-        if scalars.carried:
+        if scalars.carried or (not all(e.nest for e in found) and self._serialises(loop, held, around)):
             return
         self.chosen[loop.var] = tuple(replace(h, read=h.scalar not in scalars.private) for h in held)
         if own := ", ".join(f"'{_text_of(h.element)}'" for h in self.chosen[loop.var] if not h.read):
             self.ctx.freed(loop.var, f"privatising {own}, live-out from the last iteration")
         if not all(exists_before(loop, element, dependences) for element in found):
             self.guarded.add(loop.var)
+
+    def _serialises(self, loop: For, held: tuple[Held, ...], around: tuple[For, ...]) -> bool:
+        """Whether a loop around would not run on threads any more, since it stores what it stored under a condition."""
+        free = {outer.var for outer in around if _runs_on_threads(self.legality.judge(outer))}
+        if not free:
+            return False
+        trial = map_loops(
+            self.fn, lambda n: held_in_scalars(n, held, guarded=False) if n.var == loop.var else n
+        )
+        judge = self.ctx.legality(trial).judge
+        return any(outer.var in free and not _runs_on_threads(judge(outer)) for outer in loops_of(trial.body))
 
     def _held(self, element: FixedElement, around: tuple[For, ...]) -> Held:
         scalar = self.names.fresh(f"{element.array.name}_element", element.array.dtype)
@@ -139,6 +150,10 @@ def _text_of(element: FixedElement) -> str:
 
 def _is_free(verdict: LoopVerdict) -> bool:
     return verdict.may_run_in_any_order or verdict.guard is not None
+
+
+def _runs_on_threads(verdict: LoopVerdict) -> bool:
+    return verdict.may_run_on_threads or verdict.guard is not None
 
 
 def _shows_faults(loop: For, element: FixedElement) -> bool:
