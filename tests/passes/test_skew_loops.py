@@ -212,6 +212,17 @@ def test_lanes_of_a_loop_around_are_enough_for_a_gpu():
     assert skew_loops(fn, PassContext()).schedule[v].skew == 1
 
 
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_loop_around_that_walks_arrays_as_they_lie_has_lanes(rows: bool):
+    q = Program()
+    size, plane = q.integer("size"), q.array("plane", 2)
+    u, v, w = q.index("u"), q.index("v"), q.index("w")
+    here, above = ([v, u], [sub(v, 1), u]) if rows else ([u, v], [u, sub(v, 1)])
+    body: list[Stmt] = [store(plane, here, add(at(plane, *above), at(plane, *here)), checked=False)]
+    fn = q.function(for_(u, 0, size, [for_(w, 0, size, [for_(v, 1, size, body)])]))
+    assert (skew_loops(fn, PassContext()).schedule[w].skew is None) is rows
+
+
 def test_nothing_happens_without_automatic_analysis():
     stays(nest(SMOOTH), auto=False)
 

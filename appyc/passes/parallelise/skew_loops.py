@@ -22,6 +22,8 @@ dependences are exact relations, and results are bitwise identical.
 Requires: `check_bounds`; only where nothing in the nest can raise. Runs after
 `interchange_loops` and before `check_parallel`, which finds the fronts free.
 
+Not done on a CPU where a free loop around walks all arrays as they lie, since it becomes vector lanes.
+
 Does not handle: loops with a pragma; inner bounds that depend on the outer loop; steps other than 1;
 loop-carried scalars, and scalars that are read after the nest.
 """
@@ -30,7 +32,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.analysis.algebra.strides import Strides
+from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
@@ -68,7 +73,7 @@ def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Functi
     for outer, inner, around in _pairs(fn.body, (), fronts):
         scalars = legality.scalars[outer.var]
         stays = scalars.carried or scalars.last or scalars.reductions
-        if stays or (on_gpu and has_threads(around, legality)):
+        if stays or (has_threads(around, legality) if on_gpu else _has_lanes(around, inner, legality)):
             continue
         factor = skew_factor(legality, outer, inner, integers=on_gpu)
         if factor is None:
@@ -105,6 +110,15 @@ def _pairs(
         for block in blocks_of(stmt):
             out += _pairs(block, around, fronts)
     return out
+
+
+def _has_lanes(around: tuple[For, ...], inner: For, legality: Legality) -> bool:
+    """Whether a free loop around walks all arrays as they lie: vectors of its iterations need no wave."""
+    return any(
+        has_threads((loop,), legality)
+        and all(Strides.of(loop).is_adjacent(array, index, loop) for array, index, _ in accesses_in(inner))
+        for loop in around
+    )
 
 
 def _is_candidate(outer: For, inner: For, fronts: frozenset[Symbol]) -> bool:
