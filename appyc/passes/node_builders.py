@@ -225,7 +225,8 @@ def has_iterations(loop: ir.For) -> ir.Compare:
 
 def in_order(loop: ir.For) -> ir.For:
     """The loop without what it takes to run its iterations in another order."""
-    return replace(loop, mode=ir.LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=())
+    loop = replace(loop, mode=ir.LoopMode.SEQUENTIAL, clauses=None, in_step=False, safelen=None)
+    return replace(loop, private=(), last=(), reductions=())
 
 
 def with_private(loop: ir.For, made: Set[ir.Symbol]) -> ir.For:

@@ -138,6 +138,16 @@ def sums_inside(x, w, y):
     y[0] = s
 
 
+def stored_by_neighbours(x, w, y):
+    """Lanes in step: the second statement reads what the first one has stored one iteration before."""
+    z = np.zeros(y.shape[0])
+    for i in range(1, x.shape[0] - 1):
+        t = x[i, 0] * x[i, 1] + 1.0
+        y[i] = y[i + 1] * 0.5 + t
+        z[i] = y[i - 1] - t * t
+    return z
+
+
 def drawn_rows(x, w, y):
     state = np.array([7])
     for i in range(x.shape[0]):
@@ -148,7 +158,7 @@ def drawn_rows(x, w, y):
 
 SPLIT = (
     predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
-    in_pairs, sums_inside,
+    in_pairs, sums_inside, stored_by_neighbours,
 )  # fmt: skip
 
 
@@ -232,9 +242,18 @@ def skipped(x, w, y):
         y[i] += math.exp(z)
 
 
+def read_before_it_is_stored(x, w, y):
+    """Lanes in step that wait for nothing."""
+    z = np.zeros(y.shape[0])
+    for i in range(x.shape[0] - 1):
+        z[i] = y[i + 1] * 0.5
+        y[i] = x[i, 0]
+    return z
+
+
 LEFT = (
     read_behind, no_function, may_raise, iterated, skipped, carried, under_a_condition, ends_early,
-    updated_through_an_index,
+    updated_through_an_index, read_before_it_is_stored,
 )  # fmt: skip
 
 

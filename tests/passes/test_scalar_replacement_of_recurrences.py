@@ -7,7 +7,7 @@ import pytest
 
 from appyc.ir.nodes import Clauses, For, Function, If, Store, Update
 from appyc.ir.verify import verify
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, scalars_written
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
 from tests.ir_makers import (
@@ -133,3 +133,13 @@ def test_a_loop_around_that_is_free_comes_first():
     inner = for_(i, 1, 5, [store(aa, [j, i], add(left, 1.0), checked=False)])
     fn = p.function(for_(j, 0, 5, [inner]))
     assert scalar_replacement_of_recurrences(fn, PassContext()) is fn
+
+
+def test_vectors_of_a_loop_around_carry_the_element():
+    above, here_ = load(aa, sub(i, 1), j, checked=False), load(aa, i, j, checked=False)
+    inner = for_(i, 1, 5, [store(aa, [i, j], mul(add(above, here_), 0.5), checked=False)])
+    fn = p.function(for_(j, 0, 5, [inner]))
+    new = scalar_replacement_of_recurrences(fn, PassContext())
+    assert verify(new) == []
+    assert [symbol.name for symbol in scalars_written(loops_of(new)[-1].body)] == ["aa_before"]
+    assert outcome(new, 0) == outcome(fn, 0)

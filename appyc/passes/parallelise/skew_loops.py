@@ -32,17 +32,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.algebra.strides import Strides
-from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
-from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import loops_of, with_loops
-from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.loop_ops.skew import skew, why_not_skew
+from appyc.passes.parallelise.plain_loops import is_unordered, walks_as_memory_lies
 from appyc.passes.pass_context import PassContext
 
 FRONT = "as a wavefront"
@@ -73,7 +70,8 @@ def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Functi
     for outer, inner, around in _pairs(fn.body, (), fronts):
         scalars = legality.scalars[outer.var]
         stays = scalars.carried or scalars.last or scalars.reductions
-        if stays or (has_threads(around, legality) if on_gpu else _has_lanes(around, inner, legality)):
+        free = [loop for loop in around if is_unordered(loop, legality)]
+        if stays or (free if on_gpu else any(map(walks_as_memory_lies, free))):
             continue
         factor = skew_factor(legality, outer, inner, integers=on_gpu)
         if factor is None:
@@ -112,16 +110,7 @@ def _pairs(
     return out
 
 
-def _has_lanes(around: tuple[For, ...], inner: For, legality: Legality) -> bool:
-    """Whether a free loop around walks all arrays as they lie: vectors of its iterations need no wave."""
-    return any(
-        has_threads((loop,), legality)
-        and all(Strides.of(loop).is_adjacent(array, index, loop) for array, index, _ in accesses_in(inner))
-        for loop in around
-    )
-
-
 def _is_candidate(outer: For, inner: For, fronts: frozenset[Symbol]) -> bool:
     is_inner = inner.var in fronts if fronts else not loops_of(inner.body)
-    is_free = outer.clauses is None and inner.clauses is None
-    return is_inner and is_free and why_not_skew(outer, inner) is None
+    is_unordered = outer.clauses is None and inner.clauses is None
+    return is_inner and is_unordered and why_not_skew(outer, inner) is None

@@ -1,5 +1,4 @@
-"""Scalar replacement of recurrences: an element that one iteration stores and the next reads, where that makes a
-scan."""
+"""Scalar replacement of recurrences: an element that one iteration stores and the next reads, in scans and lanes."""
 
 from __future__ import annotations
 
@@ -16,13 +15,18 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import if_it_runs, result_of
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
+from appyc.passes.parallelise.plain_loops import (
+    has_fixed_bounds,
+    is_plain,
+    is_unordered,
+    walks_as_memory_lies,
+)
 from appyc.passes.parallelise.recognise_reductions import as_updates
 from appyc.passes.pass_context import PassContext
 
 
 def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Function:
-    """An element that the previous iteration wrote is kept in a loop-carried scalar, in loops that become scans.
+    """An element that the previous iteration wrote is kept in a loop-carried scalar, in scans and inside of lanes.
 
     Before:                                   After:
                                               if 1 < n:
@@ -33,12 +37,13 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
 
     Every iteration must store the element, and read the one that the previous iteration stored.
     Results stay bitwise identical. `check_parallel` can now recognise that the steps may be composed as a
-    scan. Loops that do not become scans are not changed, so that remarks about them use the names of the
-    program.
+    scan. Inside of a free loop that walks all arrays as they lie in memory, the scalar is a vector, and its iterations
+    do not wait for what they have stored. Other loops that do not become scans are not changed, so that remarks about
+    them use the names of the program.
 
     Runs after `check_bounds`, since the read before the loop must not raise, and after
-    `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside a loop whose
-    iterations may run in any order is not changed, nor one in a skewed nest.
+    `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside another free loop is not
+    changed, nor one in a skewed nest.
 
     Does not handle: dependence distances of two iterations or more; reads under a condition, or
     after the store; values that reach the store through other scalars.
@@ -49,16 +54,19 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
         return fn
     legality, names = ctx.legality(fn), NameSupply.after(fn)
     changed: dict[Symbol, If] = {}
+    in_lanes: set[Symbol] = set()
     for loop in candidates:
-        waits = legality.judge(loop).verdict is Verdict.CARRIED
-        if waits and not _is_inside_a_free_one(fn, loop, legality):
-            new = _carried(loop, legality, names)
-            if new is not None:
-                changed[loop.var] = new
+        if legality.judge(loop).verdict is not Verdict.CARRIED:
+            continue
+        around = [outer for outer in loops_of(fn.body) if any(n is loop for n in walk(outer.body))]
+        free = [outer for outer in around if is_unordered(outer, legality)]
+        if (not free or any(map(walks_as_memory_lies, free))) and (new := _carried(loop, legality, names)):
+            changed[loop.var] = new
+            in_lanes |= {loop.var} if free else set()
     if not changed:
         return fn
     after = ctx.legality(with_loops(fn, changed))
-    kept = {var: new for var, new in changed.items() if _is_scan(new, after)}
+    kept = {var: new for var, new in changed.items() if var in in_lanes or _is_scan(new, after)}
     for var, new in kept.items():
         text = f"loop over '{var.name}': an element is carried from one iteration to the next in a scalar"
         ctx.remark(new.loc, text)
@@ -78,11 +86,6 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     if clauses is not None and (clauses.request != "parallel" or clauses.collapse > 1 or clauses.independent):
         return False
     return is_plain(loop) and has_fixed_bounds(loop)
-
-
-def _is_inside_a_free_one(fn: Function, loop: For, legality: Legality) -> bool:
-    around = [outer for outer in loops_of(fn.body) if any(n is loop for n in walk(outer.body))]
-    return any(is_asked(outer) or legality.judge(outer).may_run_in_any_order for outer in around)
 
 
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:

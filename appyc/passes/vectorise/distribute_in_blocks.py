@@ -1,4 +1,4 @@
-"""Loop distribution in blocks, with scalar expansion: functions are called in lanes beside what runs in order."""
+"""Loop distribution in blocks, with scalar expansion: for calls beside what runs in order, and for lanes in step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
-from appyc.analysis.dependences.statement_graph import StatementGraph
+from appyc.analysis.dependences.statement_graph import StatementGraph, statement_graph
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import has_own
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
@@ -47,7 +47,7 @@ MOST_KEPT = 4
 
 
 def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
-    """Strip-mining, scalar expansion and fission of loops that call functions of vectors in some statements only.
+    """Strip-mining, scalar expansion and fission of loops whose statements are faster in lanes of their own.
 
     Before:                                     After:
         for i in range(n):                          for at in range(0, n, 64):
@@ -58,21 +58,34 @@ def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
                                                             x_2 = x_kept[i - at]
                                                             s += exp(-x_2 / 4294967296)
 
-    A call whose arguments do not depend on earlier iterations gets a statement of its own. In a loop whose
-    iterations are independent it is inner loops that have no lanes with it. The source is R. Allen and K. Kennedy,
-    Automatic translation of Fortran programs to vector form (1987).
+        for i in range(1, n):   # in step           for at in range(1, n, 64):
+            b[i] = b[i + 1] * d[i]                      for i in range(at, min(at + 64, n)):
+            a[i] = b[i - 1] + c[i]         ->               b[i] = b[i + 1] * d[i]
+                                                        for i in range(at, min(at + 64, n)):
+                                                            a[i] = b[i - 1] + c[i]
+
+    The first loop calls a function of vectors in some statements only. A call whose arguments do not depend on
+    earlier iterations gets a statement of its own. In a loop whose iterations are independent it is inner loops that
+    have no lanes with it. The source is R. Allen and K. Kennedy, Automatic translation of Fortran programs to vector
+    form (1987). The lanes of the second loop read elements that their neighbours have just stored: a vector which
+    overlaps two stored ones waits until both are in the cache.
 
     Requires: modes are chosen. Does not handle: loops that may raise or end early; calls under conditions; loops
     inside that are not lanes by themselves, around which lanes are better.
     """
-    if ctx.options.exact or not _calls(fn.body):
-        return fn  # functions of vectors round otherwise
+    has_calls = not ctx.options.exact and _calls(fn.body)  # functions of vectors round otherwise
+    if not has_calls and not any(loop.in_step for loop in loops_of(fn.body)):
+        return fn
     names, classes = NameSupply.after(fn), scalars_of(fn)
 
     def rule(loop: ir.For) -> ir.For | None:
-        if not _is_candidate(loop):
+        if not _is_candidate(loop) or not (loop.in_step or has_calls):
             return None
         conflicts = frozenset[ir.Symbol]()
+        if loop.in_step:
+            graph = statement_graph(ctx.legality(fn), loop)
+            expansion = _Expansion(loop, classes[loop.var], conflicts, names)
+            return expansion.in_steps(graph) if graph is not None else None
         if loop.mode is ir.LoopMode.SEQUENTIAL:
             conflicts = frozenset(c.source.array for c in ctx.legality(fn).dependences.conflicts(loop))
         return _Expansion(loop, classes[loop.var], conflicts, names).in_blocks()
@@ -85,20 +98,20 @@ def _calls(nodes: ir.Node | Iterable[ir.Node]) -> bool:
 
 
 def _is_candidate(loop: ir.For) -> bool:
-    if (
-        not 1 <= loop.step <= LONGEST_STEP
-        or loop.in_step
-        or loop.safelen is not None
-        or not _calls(loop.body)
-    ):
+    if not 1 <= loop.step <= LONGEST_STEP or loop.safelen is not None:
         return False
     if len(loop.body) > MAX_STATEMENTS or can_fault(loop.body) or contains(loop.body, ir.Alloc | ir.Call):
         return False
     if has_own(loop.body, ir.Break | ir.Continue):
         return False
+    trips = most_trips(loop)
+    is_short = trips is not None and trips <= FEW
+    if loop.in_step:
+        return not is_short and not loop.last
+    if not _calls(loop.body):
+        return False
     if loop.mode is ir.LoopMode.SEQUENTIAL:
-        trips = most_trips(loop)
-        return loop.clauses is None and (trips is None or trips > FEW)
+        return loop.clauses is None and not is_short
     if loop.last or (loop.clauses is not None and loop.clauses.chunk) or contains(loop.body, ir.While):
         return False
     if any(r.symbol.is_array for r in loop.reductions):
@@ -131,6 +144,19 @@ class _Expansion:
                 break
             serial |= idle  # without a call
         return self._blocks([(tuple(body[n] for n in group), not serial & {*group}) for group in groups])
+
+    def in_steps(self, graph: StatementGraph) -> ir.For | None:
+        """The loop over blocks, in which no statement reads what another one of its loop stores in earlier iterations;
+        None where none does as it is."""
+        flow = {(edge.source, edge.sink) for edge in graph.carried if edge.conflict.kind == "flow"}
+        starts = [0]
+        for number in range(len(self.loop.body)):
+            if any((source, number) in flow for source in range(starts[-1], number)):
+                starts.append(number)
+        if len(starts) == 1:
+            return None
+        ends = (*starts[1:], len(self.loop.body))
+        return self._blocks([(self.loop.body[a:b], True) for a, b in zip(starts, ends, strict=True)])
 
     @cached_property
     def _combined(self) -> dict[ir.Symbol, ir.Reduction]:
@@ -200,7 +226,7 @@ class _Expansion:
         bodies, kept = expand_scalars([body for body, _ in groups], index, names, apart=self._combined.keys())
         loops = [self._part(body, lanes, at, end) for body, (_, lanes) in zip(bodies, groups, strict=True)]
         if len(kept) > MOST_KEPT or any(
-            part.mode is ir.LoopMode.SIMD and why_not_simd(part) for part in loops
+            part.mode is ir.LoopMode.SIMD and why_not_simd(replace(part, in_step=False)) for part in loops
         ):
             return None
         made = scalars_written([s for body in bodies for s in body]) - scalars_written(loop.body)
@@ -219,7 +245,8 @@ class _Expansion:
         if has_lanes:
             own = ordered(written - self._combined.keys())
             mode = ir.LoopMode.SIMD
-            bare = replace(in_order(bare), mode=mode, private=tuple(own), reductions=combined, scans=())
+            bare = replace(in_order(bare), mode=mode, in_step=loop.in_step, scans=())
+            bare = replace(bare, private=tuple(own), reductions=combined)
         elif loop.mode is ir.LoopMode.SEQUENTIAL or combined:
             scans = loop.scans if {scan.symbol for scan in loop.scans} <= written else ()
             bare = replace(in_order(bare), scans=scans)
