@@ -143,3 +143,13 @@ def test_vectors_of_a_loop_around_carry_the_element():
     assert verify(new) == []
     assert [symbol.name for symbol in scalars_written(loops_of(new)[-1].body)] == ["aa_before"]
     assert outcome(new, 0) == outcome(fn, 0)
+
+
+def test_rows_of_a_flat_array_have_products_in_their_indices():
+    row = add(mul(i, m), j)
+    above = load(a, add(mul(sub(i, 1), m), j), checked=False)
+    inner = for_(i, 1, 5, [store(a, [row], add(above, load(b, j, checked=False)), checked=False)])
+    fn = p.function(for_(j, 0, m, [inner]))
+    new = scalar_replacement_of_recurrences(fn, PassContext())
+    assert is_carried(new)
+    assert outcome(new, 0) == outcome(fn, 0)

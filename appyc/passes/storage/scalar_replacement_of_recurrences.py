@@ -9,12 +9,22 @@ from appyc.analysis.accesses.elements import accesses_by_node
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import backward_slice
+from appyc.ir.affine import are_equal
 from appyc.ir.array_accesses import array_of, is_access, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk, with_loops
-from appyc.passes.node_builders import if_it_runs, result_of
+from appyc.ir.visit import (
+    contains,
+    loops_of,
+    rewrite,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+    with_loops,
+)
+from appyc.passes.node_builders import if_it_runs, result_of, shifted
 from appyc.passes.parallelise.plain_loops import (
     has_fixed_bounds,
     is_plain,
@@ -134,12 +144,23 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
         if sum(array_of(n) == array for n in nodes) != len(loads) + 1:
             continue
         own, is_from_before = known[id(stmt)], legality.dependences.is_of_the_iteration_before
-        reads = tuple(n for n in loads if n.mask is None and is_from_before(loop, own, known[id(n)]))
+        reads = tuple(
+            n
+            for n in loads
+            if n.mask is None and (_precedes(loop, n, stmt) or is_from_before(loop, own, known[id(n)]))
+        )
         early = {id(n) for s in loop.body[: number + 1] for n in evaluated_always(s)}
         if not reads or not all(id(n) in early for n in reads) or scalars_read(reads) & moving:
             continue
         if _flows_into(reads, loop.body[:number], stmt):
             yield number, reads
+
+
+def _precedes(loop: For, read: Load, stmt: Store | Update) -> bool:
+    """Whether the next iteration reads what this one stores by the text alone, which may have products of scalars."""
+    following = {loop.var: shifted(Var(loop.var, loc=loop.loc), loop.step)}
+    later = substitute(read.index, following)
+    return not contains(later, Load) and all(map(are_equal, later, stmt.index))
 
 
 def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:
