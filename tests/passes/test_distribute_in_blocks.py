@@ -148,6 +148,31 @@ def stored_by_neighbours(x, w, y):
     return z
 
 
+def down_columns(x, w, y):
+    """The index of what is behind the inner loop is tested, and it is another row in each iteration."""
+    k = np.array([1, -1])
+    t = np.ones((w.shape[0], x.shape[0]))
+    for i in range(x.shape[0]):
+        s, at = 0.0, 0
+        for r in range(w.shape[0]):
+            v = w[r] * t[r, i]
+            if v > s:
+                s = v
+                at = r
+        y[i] = s * x[i, k[at % 2]] + at
+
+
+def raises_behind_columns(x, w, y):
+    """What is stored before the exception is what Python stores."""
+    k = np.array([1, 0, 2, 7 if x.shape[0] > 30 else 3])
+    t = np.arange(w.shape[0] * x.shape[0]).reshape(w.shape[0], x.shape[0]) % 17
+    for i in range(x.shape[0]):
+        s = 0
+        for r in range(w.shape[0]):
+            s += t[r, i]
+        y[i] = s * x[i, k[s % 4]]
+
+
 def drawn_rows(x, w, y):
     state = np.array([7])
     for i in range(x.shape[0]):
@@ -158,7 +183,8 @@ def drawn_rows(x, w, y):
 
 SPLIT = (
     predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
-    in_pairs, sums_inside, stored_by_neighbours,
+    in_pairs, sums_inside, stored_by_neighbours, down_columns,
+    raises_behind_columns,
 )  # fmt: skip
 
 

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 from appyc.errors import Loc
 from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Break, Expr, For, Function, LoopMode, Stmt, Symbol, Var
+from appyc.ir.nodes import Break, Expr, For, Function, If, LoopMode, Stmt, Symbol, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.ir.visit import map_loops, scalars_written
+from appyc.ir.visit import loops_of, map_loops, scalars_written
 from appyc.passes.node_builders import (
     counting,
     iteration,
@@ -58,23 +58,25 @@ def strip_mine(loop: For, size: int, names: NameSupply, name: str = "strip") -> 
     )  # fmt: skip
 
 
-def map_to_blocks(fn: Function, rule: Callable[[For], For | None]) -> Function:
+def map_to_blocks(fn: Function, rule: Callable[[For], For | If | None]) -> Function:
     """The function with loops over blocks of iterations instead of those for which `rule` has one, inner ones first.
 
-    A block costs what its iterations do; loops around own the scalars that it has.
+    A block costs what its iterations do; loops around own the scalars that it has. Of a conditional, the first loop is
+    the one over blocks.
     """
     made: set[Symbol] = set()
     decided: dict[Symbol, LoopSchedule] = {}
 
-    def blocks(loop: For) -> For:
+    def blocks(loop: For) -> For | If:
         loop = with_private(loop, made)
         new = rule(loop)
         if new is None:
             return loop
-        made.update(scalars_written(new.body) - scalars_written(loop.body))
+        over = loops_of(new)[0]
+        made.update(scalars_written(over.body) - scalars_written(loop.body))
         cost = fn.schedule[loop.var].cost
         decided[loop.var] = LoopSchedule()
-        decided[new.var] = LoopSchedule(cost.of_blocks(new.step // loop.step) if cost is not None else None)
+        decided[over.var] = LoopSchedule(cost.of_blocks(over.step // loop.step) if cost is not None else None)
         return new
 
     out = map_loops(fn, blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import combinations
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
@@ -22,14 +22,16 @@ from appyc.ir.visit import (
     loops_of,
     map_operands,
     rename,
+    rewrite_all,
     scalars_read,
     scalars_written,
     walk,
 )
+from appyc.passes import node_builders as build
 from appyc.passes.loop_ops.expand_scalars import expand_scalars
 from appyc.passes.loop_ops.strip_mine import map_to_blocks
-from appyc.passes.node_builders import binary, in_order, integer, let, most_trips, shifted, smaller
 from appyc.passes.parallelise.distribute_loops import MAX_STATEMENTS, distribution
+from appyc.passes.parallelise.plain_loops import walks_as_memory_lies
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
@@ -68,27 +70,30 @@ def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     earlier iterations gets a statement of its own. In a loop whose iterations are independent it is inner loops that
     have no lanes with it. The source is R. Allen and K. Kennedy, Automatic translation of Fortran programs to vector
     form (1987). The lanes of the second loop read elements that their neighbours have just stored: a vector which
-    overlaps two stored ones waits until both are in the cache.
+    overlaps two stored ones waits until both are in the cache. Likewise loops down columns, `s += t[r] * a[r, i]`, are
+    lanes of `i` apart from statements that have none, such as `y[i] = s * b[i, k[0]]`, unless there are few iterations.
 
-    Requires: modes are chosen. Does not handle: loops that may raise or end early; calls under conditions; loops
-    inside that are not lanes by themselves, around which lanes are better.
+    Requires: modes are chosen. Does not handle: loops that may raise or end early, but for what follows loops down
+    columns; calls under conditions.
     """
-    has_calls = not ctx.options.exact and _calls(fn.body)  # functions of vectors round otherwise
-    if not has_calls and not any(loop.in_step for loop in loops_of(fn.body)):
-        return fn
-    names, classes = NameSupply.after(fn), scalars_of(fn)
+    names, classes = NameSupply.after(fn), cache(partial(scalars_of, fn))
 
-    def rule(loop: ir.For) -> ir.For | None:
-        if not _is_candidate(loop) or not (loop.in_step or has_calls):
+    def rule(loop: ir.For) -> ir.For | ir.If | None:
+        columns = _columns(loop)
+        if not columns and not _is_candidate(loop):
             return None
-        conflicts = frozenset[ir.Symbol]()
+        expansion = _Expansion(loop, classes()[loop.var], frozenset(), names)
+        if columns:
+            return expansion.behind(columns)
         if loop.in_step:
             graph = statement_graph(ctx.legality(fn), loop)
-            expansion = _Expansion(loop, classes[loop.var], conflicts, names)
             return expansion.in_steps(graph) if graph is not None else None
+        if ctx.options.exact:  # functions of vectors round otherwise
+            return None
         if loop.mode is ir.LoopMode.SEQUENTIAL:
-            conflicts = frozenset(c.source.array for c in ctx.legality(fn).dependences.conflicts(loop))
-        return _Expansion(loop, classes[loop.var], conflicts, names).in_blocks()
+            conflicts = ctx.legality(fn).dependences.conflicts(loop)
+            expansion.conflicts = frozenset(c.source.array for c in conflicts)
+        return expansion.in_blocks()
 
     return map_to_blocks(fn, rule)
 
@@ -97,24 +102,45 @@ def _calls(nodes: ir.Node | Iterable[ir.Node]) -> bool:
     return any(isinstance(n, ir.Intrinsic) and n.name in VECTOR_FUNCTIONS for n in walk(nodes))
 
 
+def _columns(loop: ir.For) -> int:
+    """The number of statements that compute scalars of a free iteration in loops down a column, one for each iteration,
+    if lanes of these are better and the statements behind them prevent those; else 0."""
+    count = max((n + 1 for n, stmt in enumerate(loop.body) if contains(stmt, ir.For)), default=0)
+    first, rest = loop.body[:count], loop.body[count:]
+    inner = loops_of(first)
+    own = {*loop.private, *(symbol for each in inner for symbol in each.private)}
+    if not rest or not _is_shared(loop) or loop.step != 1 or not scalars_written(first) <= own:
+        return 0
+    if can_fault(first) or arrays_written(first) or any(loops_of(each.body) for each in inner):
+        return 0
+    if contains(loop.body, ir.Alloc | ir.Call | ir.While | ir.Break | ir.Continue):
+        return 0
+    down = [walks_as_memory_lies(replace(loop, body=each.body)) for each in inner]
+    if not all(down) or all(map(walks_as_memory_lies, inner)):
+        return 0
+    return count if can_fault(rest) or not walks_as_memory_lies(replace(loop, body=rest)) else 0
+
+
+def _is_shared(loop: ir.For) -> bool:
+    """Whether the iterations are free, and combine into scalars at most."""
+    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.in_step or loop.safelen is not None or loop.last:
+        return False
+    return not (loop.clauses and loop.clauses.chunk) and not any(r.symbol.is_array for r in loop.reductions)
+
+
 def _is_candidate(loop: ir.For) -> bool:
-    if not 1 <= loop.step <= LONGEST_STEP or loop.safelen is not None:
+    if not 1 <= loop.step <= LONGEST_STEP or loop.safelen is not None or len(loop.body) > MAX_STATEMENTS:
         return False
-    if len(loop.body) > MAX_STATEMENTS or can_fault(loop.body) or contains(loop.body, ir.Alloc | ir.Call):
+    leaves = has_own(loop.body, ir.Break | ir.Continue)
+    if leaves or can_fault(loop.body) or contains(loop.body, ir.Alloc | ir.Call):
         return False
-    if has_own(loop.body, ir.Break | ir.Continue):
-        return False
-    trips = most_trips(loop)
+    trips = build.most_trips(loop)
     is_short = trips is not None and trips <= FEW
     if loop.in_step:
         return not is_short and not loop.last
-    if not _calls(loop.body):
-        return False
     if loop.mode is ir.LoopMode.SEQUENTIAL:
-        return loop.clauses is None and not is_short
-    if loop.last or (loop.clauses is not None and loop.clauses.chunk) or contains(loop.body, ir.While):
-        return False
-    if any(r.symbol.is_array for r in loop.reductions):
+        return _calls(loop.body) and loop.clauses is None and not is_short
+    if not _calls(loop.body) or not _is_shared(loop) or contains(loop.body, ir.While):
         return False
     innermost = [n for n in loops_of(loop.body) if not loops_of(n.body)]
     return bool(innermost) and all(n.mode is not ir.LoopMode.SEQUENTIAL and n.reductions for n in innermost)
@@ -144,6 +170,17 @@ class _Expansion:
                 break
             serial |= idle  # without a call
         return self._blocks([(tuple(body[n] for n in group), not serial & {*group}) for group in groups])
+
+    def behind(self, count: int) -> ir.For | ir.If | None:
+        """The loop over blocks, whose first statements have a loop of their own, unless there are few iterations."""
+        loop, body = self.loop, self.loop.body
+        blocks = self._blocks([(body[:count], False), (body[count:], False)])
+        if blocks is None:
+            return None
+        few = rewrite_all(
+            (build.copy_of(loop, self.names),), lambda n: build.in_order(n) if isinstance(n, ir.For) else n
+        )
+        return ir.If(build.at_least(build.trip_count(loop.lo, loop.hi, 1), FEW), (blocks,), few, loc=loop.loc)
 
     def in_steps(self, graph: StatementGraph) -> ir.For | None:
         """The loop over blocks, in which no statement reads what another one of its loop stores in earlier iterations;
@@ -179,7 +216,7 @@ class _Expansion:
             if isinstance(e, ir.Intrinsic) and not (
                 scalars_read(e) & moving or arrays_read(e) & self.conflicts
             ):
-                return let("called", e, self.names, out)
+                return build.let("called", e, self.names, out)
             return map_operands(e, named)
 
         for stmt in body:
@@ -221,8 +258,8 @@ class _Expansion:
         loop, loc, names = self.loop, self.loop.loc, self.names
         at = ir.Var(names.fresh("at", DType.INT64), loc=loc)
         span = BLOCK * loop.step
-        end = smaller(shifted(at, span), loop.hi)
-        index = (binary("-", ir.Var(loop.var, loc=loc), at),)
+        end = build.smaller(build.shifted(at, span), loop.hi)
+        index = (build.binary("-", ir.Var(loop.var, loc=loc), at),)
         bodies, kept = expand_scalars([body for body, _ in groups], index, names, apart=self._combined.keys())
         loops = [self._part(body, lanes, at, end) for body, (_, lanes) in zip(bodies, groups, strict=True)]
         if len(kept) > MOST_KEPT or any(
@@ -230,12 +267,12 @@ class _Expansion:
         ):
             return None
         made = scalars_written([s for body in bodies for s in body]) - scalars_written(loop.body)
-        size = integer(span, loc)
+        size = build.integer(span, loc)
         arrays = (ir.Alloc(a, (size,), zero=False, in_frame=True, loc=loc) for a in kept.values())
         blocks = replace(loop, var=at.symbol, step=span, scans=(), body=(*arrays, *loops))
         if loop.mode is ir.LoopMode.PARALLEL:
             return replace(blocks, private=(*loop.private, *ordered(made)))
-        return in_order(blocks)
+        return build.in_order(blocks)
 
     def _part(self, body: tuple[ir.Stmt, ...], has_lanes: bool, at: ir.Expr, end: ir.Expr) -> ir.For:
         """The iterations of a block for some statements, with a variable of their own."""
@@ -245,11 +282,11 @@ class _Expansion:
         if has_lanes:
             own = ordered(written - self._combined.keys())
             mode = ir.LoopMode.SIMD
-            bare = replace(in_order(bare), mode=mode, in_step=loop.in_step, scans=())
+            bare = replace(build.in_order(bare), mode=mode, in_step=loop.in_step, scans=())
             bare = replace(bare, private=tuple(own), reductions=combined)
         elif loop.mode is ir.LoopMode.SEQUENTIAL or combined:
             scans = loop.scans if {scan.symbol for scan in loop.scans} <= written else ()
-            bare = replace(in_order(bare), scans=scans)
+            bare = replace(build.in_order(bare), scans=scans)
         else:
             bare = replace(bare, private=tuple(s for s in loop.private if s in written), reductions=())
         return rename(bare, {loop.var: self.names.fresh(loop.var.name, loop.var.type)})
