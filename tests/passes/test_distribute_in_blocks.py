@@ -148,31 +148,6 @@ def stored_by_neighbours(x, w, y):
     return z
 
 
-def down_columns(x, w, y):
-    """The index of what is behind the inner loop is tested, and it is another row in each iteration."""
-    k = np.array([1, -1])
-    t = np.ones((w.shape[0], x.shape[0]))
-    for i in range(x.shape[0]):
-        s, at = 0.0, 0
-        for r in range(w.shape[0]):
-            v = w[r] * t[r, i]
-            if v > s:
-                s = v
-                at = r
-        y[i] = s * x[i, k[at % 2]] + at
-
-
-def raises_behind_columns(x, w, y):
-    """What is stored before the exception is what Python stores."""
-    k = np.array([1, 0, 2, 7 if x.shape[0] > 30 else 3])
-    t = np.arange(w.shape[0] * x.shape[0]).reshape(w.shape[0], x.shape[0]) % 17
-    for i in range(x.shape[0]):
-        s = 0
-        for r in range(w.shape[0]):
-            s += t[r, i]
-        y[i] = s * x[i, k[s % 4]]
-
-
 def drawn_rows(x, w, y):
     state = np.array([7])
     for i in range(x.shape[0]):
@@ -183,8 +158,7 @@ def drawn_rows(x, w, y):
 
 SPLIT = (
     predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
-    in_pairs, sums_inside, stored_by_neighbours, down_columns,
-    raises_behind_columns,
+    in_pairs, sums_inside, stored_by_neighbours,
 )  # fmt: skip
 
 
@@ -303,6 +277,43 @@ def test_left(fn):
 @pytest.mark.parametrize("fn", [*SPLIT, *LEFT, drawn_rows], ids=lambda fn: fn.__name__)
 def test_results(fn, rows):
     run_everywhere(fn, X[:rows].copy(), W, np.zeros(max(rows, 1)))
+
+
+def best_of_columns(a, k, y, z):
+    """Two scalars of a column are kept; the index behind it is tested, and names another row for each column."""
+    for i in range(a.shape[1]):
+        best, at = 0.0, 0
+        for r in range(a.shape[0]):
+            v = a[r, i] * a[r, 0]
+            if v > best:
+                best = v + a[0, 0]
+                at = r
+        y[i] = best * a[k[at], i]
+        z[i] = at
+
+
+def gathered_behind_sums(a, k, y, z):
+    total = 0.0
+    for i in range(a.shape[1]):
+        s = 0.0
+        for r in range(a.shape[0]):
+            s += a[r, i] * a[r, 1]
+        y[i] = s
+        total += s * z[k[i % 7]]
+    return total
+
+
+@pytest.mark.parametrize("fn", [best_of_columns, gathered_behind_sums], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("columns", [2, 15, 16, BLOCK + 1, 150])
+@pytest.mark.parametrize("out_of_range", [False, True])
+def test_loops_down_columns(fn, columns, out_of_range):
+    a, k = RNG.random((7, columns)), RNG.integers(-columns if columns < 7 else -7, min(columns, 7), 7)
+    if out_of_range:
+        k[3] = 900
+    args = a, k, np.zeros(columns), np.ones(columns)
+    run_everywhere(fn, *args, joined=fn is gathered_behind_sums)
+    ready = after(lowered(fn, *args), *BEFORE)
+    assert "_kept" in print_function(after(ready, distribute_in_blocks))
 
 
 def random_program(rng):

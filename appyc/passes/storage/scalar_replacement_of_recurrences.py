@@ -48,8 +48,8 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
     Every iteration must store the element, and read the one that the previous iteration stored.
     Results stay bitwise identical. `check_parallel` can now recognise that the steps may be composed as a
     scan. Inside of a free loop that walks all arrays as they lie in memory, the scalar is a vector, and its iterations
-    do not wait for what they have stored. Other loops that do not become scans are not changed, so that remarks about
-    them use the names of the program.
+    do not wait for what they have stored. (On a GPU, `batch_loads` does that.) Other loops that do not become scans are
+    not changed, so that remarks about them use the names of the program.
 
     Runs after `check_bounds`, since the read before the loop must not raise, and after
     `distribute_loops`, which leaves a recurrence in a loop of its own. A loop inside another free loop is not
@@ -70,7 +70,8 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
             continue
         around = [outer for outer in loops_of(fn.body) if any(n is loop for n in walk(outer.body))]
         free = [outer for outer in around if is_unordered(outer, legality)]
-        if (not free or any(map(walks_as_memory_lies, free))) and (new := _carried(loop, legality, names)):
+        has_lanes = not ctx.options.on_gpu and any(map(walks_as_memory_lies, free))
+        if (not free or has_lanes) and (new := _carried(loop, legality, names)):
             changed[loop.var] = new
             in_lanes |= {loop.var} if free else set()
     if not changed:

@@ -77,9 +77,10 @@ def distribute_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     columns; calls under conditions.
     """
     names, classes = NameSupply.after(fn), cache(partial(scalars_of, fn))
+    products = {x.var for loop in loops_of(fn.body) if loop.product is not None for x in loops_of(loop)}
 
     def rule(loop: ir.For) -> ir.For | ir.If | None:
-        columns = _columns(loop)
+        columns = 0 if loop.var in products else _columns(loop)
         if not columns and not _is_candidate(loop):
             return None
         expansion = _Expansion(loop, classes()[loop.var], frozenset(), names)
