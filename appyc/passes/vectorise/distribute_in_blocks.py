@@ -33,6 +33,7 @@ from appyc.passes.loop_ops.strip_mine import map_to_blocks
 from appyc.passes.parallelise.distribute_loops import MAX_STATEMENTS, distribution
 from appyc.passes.parallelise.plain_loops import walks_as_memory_lies
 from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.lane_plan import plan_lanes
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 BLOCK = 64
@@ -119,7 +120,9 @@ def _columns(loop: ir.For) -> int:
     down = [walks_as_memory_lies(replace(loop, body=each.body)) for each in inner]
     if not all(down) or all(map(walks_as_memory_lies, inner)):
         return 0
-    return count if can_fault(rest) or not walks_as_memory_lies(replace(loop, body=rest)) else 0
+    if not can_fault(rest) and walks_as_memory_lies(replace(loop, body=rest)):
+        return 0
+    return count if plan_lanes(loop) is None else 0
 
 
 def _is_shared(loop: ir.For) -> bool:

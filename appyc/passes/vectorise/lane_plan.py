@@ -144,7 +144,7 @@ def _plan(loop: ir.For) -> OuterLanes | None:
     dtypes = {symbol.dtype for symbol in written | arrays_written(loop.body)}
     if len(dtypes) != 1 or not (dtype := next(iter(dtypes))).is_float:
         return None
-    if sum(isinstance(n, ir.Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
+    if sum(isinstance(n, ir.Stmt) and not isinstance(n, ir.If) for n in walk(loop.body)) > MAX_STATEMENTS:
         return None
     check = LaneCheck(loop.var, written, dtype)
     if not all(check.statement(stmt) for stmt in loop.body):
