@@ -10,6 +10,7 @@ import pytest
 import appyc
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.nodes import Stmt
+from appyc.ir.printer import print_function
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of
 from appyc.passes.checks.check_parallel import check_parallel
@@ -212,3 +213,31 @@ def _two_statements(a: Any, b: Any) -> None:
 def test_a_nest_that_is_collapsed_stays_whole_until_it_is_judged(fn: Any, count: int) -> None:
     with pytest.raises(appyc.DependenceError, match="carries a dependence"):
         appyc.jit(fn, cache=False, target="cpu")(*[np.ones((4, 4)) for _ in range(count)])
+
+
+def all_pairs_behind_edges(n, seed):
+    d = np.full((n, n), 10**9)
+    x = seed
+    for i in range(n):
+        d[i, i] = 0
+        for _ in range(5):
+            x = (x * 1103515245 + 12345) % 2147483648
+            j = x % n
+            w = 1 + (x // 65536) % 100
+            d[i, j] = min(d[i, j], w)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+    return d
+
+
+def test_parts_of_ranges_within_others_are_not_clamped():
+    """The points are iterations of a loop around. Edges that are entered before take no work from the analysis."""
+    run_everywhere(all_pairs_behind_edges, 9, 7)
+    _, after = around(index_set_splitting, all_pairs_behind_edges, 9, 7)
+    text = print_function(after)
+    assert "cut = k\n" in text
+    assert "end = k + 1\n" in text
+    said = str(appyc.jit(all_pairs_behind_edges, target="cpu").explain(9, 7))
+    assert sum("j  " in line for line in said.splitlines() if "independent" in line) == 9, said

@@ -36,18 +36,23 @@ def cut(loop: For, start: Expr, end: Expr) -> For:
 
 
 def split(
-    fn: Function, loop: For, points: Sequence[tuple[str, Expr]], names: NameSupply
+    fn: Function,
+    loop: For,
+    points: Sequence[tuple[str, Expr]],
+    names: NameSupply,
+    *,
+    ordered: bool = False,
 ) -> tuple[list[Assign], list[For]]:
     """The loop as parts that follow each other, split before each of these iterations, which come in order.
 
-    points: each with the name of the scalar that holds it, clamped to the range. The first part keeps the variables and
-    the arrays of the loop, the others have their own.
+    points: each with the name of the scalar that holds it, clamped to the range unless they are all known to lie in it,
+    `ordered`. The first part keeps the variables and the arrays of the loop, the others have their own.
     """
     before: list[Assign] = []
     ends: list[Expr] = [loop.lo]
     for name, point in points:
         symbol = names.fresh(name, DType.INT64)
-        inside = larger(smaller(larger(point, ends[-1]), loop.hi), ends[-1])
+        inside = point if ordered else larger(smaller(larger(point, ends[-1]), loop.hi), ends[-1])
         before.append(Assign(symbol, inside, loc=loop.loc))
         ends.append(Var(symbol, loc=loop.loc))
     parts = [replace(loop, lo=lo, hi=hi) for lo, hi in zip(ends, [*ends[1:], loop.hi], strict=True)]

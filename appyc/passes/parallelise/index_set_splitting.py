@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import pairwise, product
+
+from appyc.analysis.accesses.accesses import FunctionAccesses
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.blocks import collapsed_loops, constant_range, depth
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
@@ -58,9 +63,9 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
     names = NameSupply.after(fn)
     parts: dict[Symbol, tuple[Stmt, ...]] = {}
     for loop in candidates:
-        points = _points(legality, loop)
+        points, ordered = _points(legality, loop)
         if points:
-            before, loops = split(fn, loop, points, names)
+            before, loops = split(fn, loop, points, names, ordered=ordered)
             parts[loop.var] = (*before, *loops)
             for part in loops:
                 ctx.freed(part.var, "splitting the index set where iterations conflict")
@@ -87,26 +92,46 @@ def _is_short(loop: For) -> bool:
     return trips is not None and len(trips) <= 3
 
 
-def _points(legality: Legality, loop: For) -> list[tuple[str, Expr]]:
+def _points(legality: Legality, loop: For) -> tuple[list[tuple[str, Expr]], bool]:
     """The start of the second part of a loop's range, and of the third if there is one; empty where the range
-    is not split."""
+    is not split. With it whether they lie in the range, in their order, whenever the loop is reached."""
+    nowhere: tuple[list[tuple[str, Expr]], bool] = [], False
     if legality.scalars[loop.var].carried or legality.judge(loop).verdict is not Verdict.CARRIED:
-        return []
+        return nowhere
     conflicts: list[Conflict] = []
     for conflict in legality.dependences.conflicts(loop):
         conflicts.append(conflict)
         if conflict.instances is None or conflict.kind == "reduction" or len(conflicts) > MAX_CONFLICTS:
-            return []
+            return nowhere
         if len(conflicts) == 1 and legality.dependences.turning_points(loop, conflicts) is None:
-            return []  # others can only move the points further apart
+            return nowhere  # others can only move the points further apart
     points = legality.dependences.turning_points(loop, conflicts)
     if points is None:
-        return []
+        return nowhere
     later, earlier = points
     affine = legality.dependences.found.affine
     first = expression_of(later, affine, loop.loc)
     second = expression_of(earlier, affine, loop.loc)
     if first is None or second is None:
-        return []
+        return nowhere
     apart = affine.in_context(earlier.ge_set(later)).is_empty()
-    return [("cut", first)] if apart else [("cut", first), ("end", shifted(second, 1))]
+    cuts = [("cut", first)] if apart else [("cut", first), ("end", shifted(second, 1))]
+    starts = [later] if apart else [later, earlier.add(affine.sets.constant(1))]
+    return cuts, _are_ordered(legality.dependences.found, loop, starts)
+
+
+def _are_ordered(found: FunctionAccesses, loop: For, starts: list[isl.PwAff]) -> bool:
+    """Whether the starts of parts lie in the loop's range, in their order, whenever the loop is reached."""
+    sets = found.sets
+    lows, highs = found.limits[loop.var]
+    points = [
+        isl.PwAff.from_aff(start.get_pieces()[0][1]) for start in starts
+    ]  # without iterations that conflict too
+    behind = [high.add(sets.constant(1)) for high in highs]
+    pairs = [*product(lows, points[:1]), *pairwise(points), *product(points[-1:], behind)]
+
+    def are_ordered() -> bool:
+        falls = reduce(isl.Set.union, (a.gt_set(b) for a, b in pairs))
+        return bool(found.affine.in_context(falls.intersect(found.entries[loop.var])).is_empty())
+
+    return sets.bounded(are_ordered, False)

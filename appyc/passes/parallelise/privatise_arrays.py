@@ -108,10 +108,10 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
 
 def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply) -> _Plan | Refusal:
     """The privatisation of one array, or the reason why it cannot be privatised."""
-    for access in {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}.values():
-        if flow.sees(access) is Sees.EITHER:
-            return _refused("an iteration may read an element that it has not written", access.loc)
     for conflict in conflicts:
+        for access in (conflict.source, conflict.sink):
+            if access.op != "write" and flow.sees(access) is Sees.EITHER:
+                return _refused("an iteration may read an element that it has not written", access.loc)
         if conflict.source.writes and conflict.sink.op != "write" and flow.sees(conflict.sink) is Sees.OLD:
             return _refused("an iteration reads what an earlier one wrote", conflict.sink.loc)
     own = [read for read in flow.reads if flow.sees(read) is Sees.OWN]
