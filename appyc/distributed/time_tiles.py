@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from appyc.analysis.accesses.access_boxes import Box, Region, around, joined, meet, overlap, volume, without
+from appyc.analysis.accesses.access_boxes import Box, Region, joined, meet, overlap, volume, without
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_layouts import numbers_of
 from appyc.distributed.blocking import are_apart, blocked_loops
@@ -79,7 +79,7 @@ class Tile:
         """The launch before all that are known touches a region of an array."""
         touched = region.touched
         assert touched is not None, "it has an access"
-        self.windows[array] = around(self.windows.get(array), touched)
+        self.windows[array] = joined(self.windows.get(array), touched)
         if not region.is_overwritten:
             self.needs[array] = joined(self.needs.get(array), touched)
             self.spared.pop(array, None)

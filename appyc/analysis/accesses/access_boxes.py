@@ -57,19 +57,14 @@ class Region:
 
 
 def joined(one: Box | None, other: Box) -> Box:
-    """The smallest box around two."""
-    if one is None:
+    """The smallest box around two, the first of which may be empty."""
+    if one is None or any(low >= high for low, high in one):
         return other
     return tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
 
 
 def volume(box: Box) -> int:
     return math.prod(high - low for low, high in box)
-
-
-def around(one: Box | None, other: Box) -> Box:
-    """The smallest box around two, the first of which may be empty."""
-    return other if one is None or any(low >= high for low, high in one) else joined(one, other)
 
 
 def without(box: Box, hole: Box) -> list[Box]:
