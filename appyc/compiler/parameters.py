@@ -22,6 +22,9 @@ from appyc.runtime.signature import arrays_type, list_type
 FEW_TUPLES = 8
 """A list of so many tuples is a tuple, loops over which are unrolled."""
 
+MOST_NESTED = 512
+"""So many items of a list and of the lists in it, at most, are variables of compiled code."""
+
 _ANY_NUMBER = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
@@ -78,7 +81,9 @@ class Parameters:
             return named
         read = self._read_only
         taken = {
-            n: _as_tuple(v, deep=read[n]) for n, v in lists.items() if n in read and not self._stays(n, v)
+            n: _as_tuple(v, deep=read[n])
+            for n, v in lists.items()
+            if n in read and not self._stays(n, v) and _are_few(v, deep=read[n])
         }
         return {**named, **taken}
 
@@ -132,6 +137,16 @@ class Parameters:
 
         function = self._text().ast
         return frozenset(names_indexed(function)), unpacked_names(function)
+
+
+def _are_few(items: list[object], *, deep: bool) -> bool:
+    """Whether a list, with the lists in it if deep, has no more items than compiled code may have variables for."""
+    count, todo = 0, [items]
+    while todo and count <= MOST_NESTED:
+        here = todo.pop()
+        count += len(here)
+        todo += [item for item in here if deep and type(item) is list]
+    return count <= MOST_NESTED
 
 
 def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:

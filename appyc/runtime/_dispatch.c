@@ -666,7 +666,7 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
 
 static PyMethodDef module_methods[] = {
     {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
-    {"item_types", item_types, METH_O, "Of a list's items: if they are rows, all as long, width of tuples, dtypes; or None."},
+    {"item_types", item_types, METH_O, "Of a list: depth, if it is even, width of tuples, dtypes; or None."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"thread_count", thread_count, METH_NOARGS, "That number."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},

@@ -27,10 +27,10 @@ static int size_class(PyObject *list)
     return out;
 }
 
-/* The type of a list's first item, or of the first item of its first row; of what has none, its own. */
+/* The type of the first item of a list, or of the first list in it, and so on; of what has none, its own. */
 static PyTypeObject *type_in(PyObject *value)
 {
-    for (int k = 0; k < 2 && PyList_CheckExact(value) && PyList_GET_SIZE(value); k++)
+    for (int k = 0; k < DEEPEST_LIST && PyList_CheckExact(value) && PyList_GET_SIZE(value); k++)
         value = PyList_GET_ITEM(value, 0);
     return Py_TYPE(value);
 }

@@ -5,6 +5,8 @@
 #ifndef APPYC_LISTS_H
 #define APPYC_LISTS_H
 
+enum { DEEPEST_LIST = 8 };
+
 /* NumPy's number of the type that an item has in an array; -1 for what is no number, or a subclass of one. */
 static int type_of_item(PyObject *item)
 {
@@ -95,40 +97,45 @@ static int move_items(int type_number, PyObject *list, Py_ssize_t length, char *
     }
 }
 
-/* The lengths of a list's axes; of rows that are lists of one length there are two. 0 where it has none. */
-static int axes_of(PyObject *value, Py_ssize_t lengths[2])
+/* Whether a list, and the lists in it, have these lengths. */
+static int are_even(PyObject *value, int axes, const Py_ssize_t *lengths)
 {
-    if (!PyList_CheckExact(value) || (lengths[0] = PyList_GET_SIZE(value)) == 0)
-        return 0;
-    for (Py_ssize_t i = 0; i < lengths[0]; i++) {
-        PyObject *row = PyList_GET_ITEM(value, i);
-        if (!PyList_CheckExact(row))
-            return i == 0;
-        if (PyList_GET_SIZE(row) == 0 || (i > 0 && PyList_GET_SIZE(row) != lengths[1]))
-            return 0;
-        lengths[1] = PyList_GET_SIZE(row);
-    }
-    return 2;
+    int even = PyList_CheckExact(value) && PyList_GET_SIZE(value) == lengths[0];
+    for (Py_ssize_t i = 0; even && axes > 1 && i < lengths[0]; i++)
+        even = are_even(PyList_GET_ITEM(value, i), axes - 1, lengths + 1);
+    return even;
 }
 
-/* `move_items` for a list, or for each of its rows. */
+/* The number of a list's axes and their lengths: lists in it, of one length, are another axis. 0 where it has none. */
+static int axes_of(PyObject *value, Py_ssize_t lengths[DEEPEST_LIST])
+{
+    int axes = 0;
+    for (PyObject *at = value; PyList_CheckExact(at) && axes < DEEPEST_LIST; at = PyList_GET_ITEM(at, 0))
+        if (!(lengths[axes++] = PyList_GET_SIZE(at)))
+            return 0;
+    return axes && are_even(value, axes, lengths) ? axes : 0;
+}
+
+/* `move_items` for a list, or for each of those in it. */
 static int move_rows(int type_number, PyObject *value, int axes, const Py_ssize_t *lengths, char *to, int back)
 {
     if (axes == 1)
         return move_items(type_number, value, lengths[0], to, back);
-    for (Py_ssize_t i = 0; i < lengths[0] && i < PyList_GET_SIZE(value); i++) {
+    Py_ssize_t size = (Py_ssize_t)item_size(type_number);
+    for (int axis = 1; axis < axes; axis++)
+        size *= lengths[axis];
+    for (Py_ssize_t i = 0; i < lengths[0] && i < PyList_GET_SIZE(value); i++, to += size) {
         PyObject *row = PyList_GET_ITEM(value, i);
-        int fits = !PyList_CheckExact(row) ? 0 : move_items(type_number, row, lengths[1], to, back);
+        int fits = !PyList_CheckExact(row) ? 0 : move_rows(type_number, row, axes - 1, lengths + 1, to, back);
         if (fits < 0 || (!fits && !back))
             return fits;
-        to += lengths[1] * (Py_ssize_t)item_size(type_number);
     }
     return 1;
 }
 
 static int fill_list(const Argument *a, PyObject *value, int64_t *frame)
 {
-    Py_ssize_t lengths[2], size = (Py_ssize_t)a->item;
+    Py_ssize_t lengths[DEEPEST_LIST], size = (Py_ssize_t)a->item;
     if (axes_of(value, lengths) != a->count)
         return 0;
     int64_t *at = frame + a->slot;
@@ -268,10 +275,22 @@ static int compare_numbers(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* How many rows an argument has that are lists themselves. */
-static inline Py_ssize_t list_rows(const Argument *a, PyObject *value)
+/* The number of an argument's lists, those in it too; their addresses go to `out` if there is one. */
+static Py_ssize_t lists_in(const Argument *a, PyObject *value, int axes, uintptr_t *out)
 {
-    return ((a->kind == LIST && a->count == 2) || a->kind == ROWS) && PyList_Check(value) ? PyList_GET_SIZE(value) : 0;
+    Py_ssize_t count = 1;
+    if (axes < 1 || !PyList_Check(value))
+        return 0;
+    if (out)
+        *out = (uintptr_t)value + (a->written != 0);
+    for (Py_ssize_t i = 0; axes > 1 && i < PyList_GET_SIZE(value); i++)
+        count += lists_in(a, PyList_GET_ITEM(value, i), axes - 1, out ? out + count : NULL);
+    return count;
+}
+
+static inline int list_axes(const Argument *a)
+{
+    return a->kind == LIST ? a->count : a->kind == ROWS ? 2 : 0;
 }
 
 /* Whether no list that the kernel stores into is there twice, as an argument or as a row. */
@@ -282,7 +301,7 @@ static int lists_are_apart(const Specialisation *s, PyObject **leaves)
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         writes |= a->kind == LIST && a->written;
-        count += (a->kind == LIST) + list_rows(a, leaves[a->leaf]);
+        count += lists_in(a, leaves[a->leaf], list_axes(a), NULL);
     }
     if (!writes || count < 2)
         return 1;
@@ -290,10 +309,7 @@ static int lists_are_apart(const Specialisation *s, PyObject **leaves)
         return 0;
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
-        if (a->kind == LIST)
-            all[at++] = (uintptr_t)leaves[a->leaf] + (a->written != 0);
-        for (Py_ssize_t k = 0; k < list_rows(a, leaves[a->leaf]); k++)
-            all[at++] = (uintptr_t)PyList_GET_ITEM(leaves[a->leaf], k) + (a->written != 0);
+        at += lists_in(a, leaves[a->leaf], list_axes(a), all + at);
     }
     qsort(all, (size_t)count, sizeof *all, compare_numbers);
     for (at = 1; at < count; at++)
@@ -312,7 +328,9 @@ static int release_lists(const Specialisation *s, const int64_t *frame, PyObject
         const int64_t *at = frame + a->slot;
         if (!is_copied(a, at, leaves))
             continue;
-        Py_ssize_t lengths[2] = {(Py_ssize_t)at[1], (Py_ssize_t)at[2]};
+        Py_ssize_t lengths[DEEPEST_LIST];
+        for (int axis = 0; axis < DEEPEST_LIST && axis < a->count; axis++)
+            lengths[axis] = (Py_ssize_t)at[1 + axis];
         if (keep && a->written && !failed)
             failed = move_rows(a->type_number, leaves[a->leaf], a->count, lengths, (char *)(intptr_t)at[0], 1) < 0;
         give_memory((void *)(intptr_t)at[0], at[1] * at[1 + a->count]);
@@ -355,28 +373,42 @@ static int are_like(PyObject *first, PyObject *list)
     return 1;
 }
 
-/* item_types(list): of a list of numbers, of tuples of such, or of lists of either, whether its items are lists, whether all
- * of these are as long, and not empty, the width of the tuples (0: there are none), and the dtype that all have at each
- * position; None where they have several, and for anything else. */
+/* Whether all items of the lists in a list, `depth` of them inside each other, are alike; `first` is one of them. even: cleared
+ * where such lists differ in length, or have no items. */
+static int all_alike(PyObject *value, int depth, Py_ssize_t *lengths, PyObject **first, int *even)
+{
+    if (!PyList_CheckExact(value))
+        return 0;
+    Py_ssize_t length = PyList_GET_SIZE(value);
+    lengths[0] = lengths[0] < 0 ? length : lengths[0];
+    *even &= length && length == lengths[0];
+    for (Py_ssize_t i = 0; depth > 1 && i < length; i++)
+        if (!all_alike(PyList_GET_ITEM(value, i), depth - 1, lengths + 1, first, even))
+            return 0;
+    if (depth > 1 || !length)
+        return 1;
+    *first = *first ? *first : PyList_GET_ITEM(value, 0);
+    return are_like(*first, value);
+}
+
+/* item_types(list): of a list of numbers, of tuples of such, or of lists of either, how many lists are inside each other,
+ * whether all at one depth are as long, and not empty, the width of the tuples (0: there are none), and the dtype that all
+ * have at each position; None where they have several, and for anything else. */
 static PyObject *item_types(PyObject *Py_UNUSED(module), PyObject *value)
 {
-    int is_list = PyList_CheckExact(value), has_rows = is_list && PyList_GET_SIZE(value) && PyList_CheckExact(PyList_GET_ITEM(value, 0));
-    PyObject *const *rows = has_rows ? &PyList_GET_ITEM(value, 0) : &value, *first = NULL;
-    int are_even = 1;
-    for (Py_ssize_t i = 0; is_list && i < (has_rows ? PyList_GET_SIZE(value) : 1); i++) {
-        if (!PyList_CheckExact(rows[i]))
-            Py_RETURN_NONE;
-        Py_ssize_t length = PyList_GET_SIZE(rows[i]);
-        are_even &= length && length == PyList_GET_SIZE(rows[0]);
-        first = first || !length ? first : PyList_GET_ITEM(rows[i], 0);
-        if (first && !are_like(first, rows[i]))
-            Py_RETURN_NONE;
-    }
+    Py_ssize_t lengths[DEEPEST_LIST];
+    PyObject *first = NULL;
+    int depth = 0, even = 1;
+    for (PyObject *at = value; at && PyList_CheckExact(at) && depth < DEEPEST_LIST;
+         at = PyList_GET_SIZE(at) ? PyList_GET_ITEM(at, 0) : NULL)
+        lengths[depth++] = -1;
+    if (!depth || !all_alike(value, depth, lengths, &first, &even))
+        Py_RETURN_NONE;
     PyObject *types = first ? types_of(first) : Py_NewRef(Py_None);
     if (!types || types == Py_None)
         return types;
     Py_ssize_t width = PyTuple_CheckExact(first) ? PyTuple_GET_SIZE(first) : 0;
-    return Py_BuildValue("(NNnN)", PyBool_FromLong(has_rows), PyBool_FromLong(are_even), width, types);
+    return Py_BuildValue("(iNnN)", depth, PyBool_FromLong(even), width, types);
 }
 
 #endif

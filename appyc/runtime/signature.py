@@ -86,15 +86,17 @@ TEXT = ArrayType(DType.UINT32, 1, readonly=True, container=Container.TEXT)
 
 def list_type(value: object) -> ArrayType | TupleArg | None:
     """The type of a list of Python's own numbers, all of one type, or of tuples that have numbers of one type at each
-    position, or of lists of such; else None."""
+    position, or of lists of such; else None. Lists inside each other, of one length at each depth, are axes."""
     found = item_types(value)
     if found is None:
         return None
-    has_rows, are_even, width, columns = found
-    if not width and (are_even or not has_rows):
-        return ArrayType(DTYPES[columns[0]], 1 + has_rows, container=Container.LIST)
+    depth, are_even, width, columns = found
+    if not width and (are_even or depth == 1):
+        return ArrayType(DTYPES[columns[0]], depth, container=Container.LIST)
+    if depth > 2:
+        return None
     kind = TupleKind.TUPLES
-    if has_rows:
+    if depth == 2:
         kind = TupleKind.ROWS_OF_TUPLES if width else TupleKind.ROWS
         columns = (*columns, np.dtype(np.int64))
     items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)

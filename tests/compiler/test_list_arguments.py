@@ -572,3 +572,51 @@ def test_tuples_of_an_argument_are_not_moved() -> None:
     assert outcome(compiled, (spans,)) == outcome(in_order_of_ends, (spans,))
     with pytest.raises(appyc.UnsupportedError, match="only read"):
         appyc.jit(in_order_of_ends, strict=True, cache=False)(list(spans))
+
+
+def changed_and_read(d: Any, v: Any) -> Any:
+    d[0][1][0] = v
+    d[1][0][1] += d[0][1][0]
+    return d[-1][-1], len(d)
+
+
+def swept(d: Any, v: Any) -> Any:
+    total = 0
+    for plane in d:
+        for row in plane:
+            for x in row:
+                total += x
+    return total
+
+
+_ROW = [1, 2]
+_CUBES: tuple[Any, ...] = (
+    [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], [[[1.5, 2], [3, 4]], [[5, 6], [7, 8]]], [[[1, 2], [3]], [[5, 6], [7, 8]]],
+    [[_ROW, [3, 4]], [[5, 6], _ROW]], [[_ROW, _ROW], [_ROW, _ROW]], [], [[]], [[[]]], [[[], []], [[], []]],
+    [[[1]], [[2], [3]]], [1, [2]], [[1], 2], [[[1]], [2]], [[[True, False]] * 2], [[[[1, 2]], [[3, 4]]]],
+    [[[(1, 2)], [(3, 4)]], [[(5, 6)], [(7, 8)]]],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", [changed_and_read, swept])
+@pytest.mark.parametrize("value", [9, 1.5])
+@pytest.mark.parametrize("cube", _CUBES, ids=str)
+def test_lists_of_lists_of_lists(fn: Callable[..., Any], cube: Any, value: Any) -> None:
+    compiled = appyc.jit(fn, cache=False)
+    for _ in range(2):
+        mine, given = copy.deepcopy((cube, value)), copy.deepcopy((cube, value))
+        assert outcome(compiled, given) == outcome(fn, mine)
+
+
+def test_a_list_that_is_in_itself_and_one_of_very_many_numbers() -> None:
+    """Short lists of several types are tuples, unless their items have too many."""
+
+    def size(x: Any) -> int:
+        return len(x) + len(x[0])
+
+    nested: list[Any] = []
+    nested.append(nested)
+    many = [[[0] * 40 for _ in range(40)] for _ in range(40)]
+    many[1][2].append(1.5)  # type: ignore[arg-type]
+    assert appyc.jit(size)(nested) == 2
+    assert appyc.jit(size)(many) == 80
