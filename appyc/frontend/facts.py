@@ -11,7 +11,7 @@ from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.types.numbers import Either, NumberType, PartedTypesError
 from appyc.frontend.types.values import Binding, Conflict, Slot, TupleValue, Value
 from appyc.ir.nodes import Symbol
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 
 Env = dict[str, Binding]
 T = TypeVar("T")
@@ -80,8 +80,9 @@ class Facts:
     """Loops that are unrolled, since a tuple of arrays is indexed in them."""
     copies_lists: bool = False
     """Whether lists with names are copied where they are returned, since other paths return others."""
-    returned_homes: dict[int, tuple[DType, int]] = field(default_factory=dict)
-    """Arrays of the returned value, by position, that have phi storage: the element type and number of axes."""
+    returned_homes: dict[int, tuple[DType, int, Container]] = field(default_factory=dict)
+    """Arrays of the returned value, by position, that have phi storage: element type, number of axes, and whether it
+    is a list."""
     noted: bool = False
     """Whether this round has found a fact that statements before depend on, and goes on to find more of them."""
 

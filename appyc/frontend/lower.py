@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from types import FunctionType
 
 import numpy as np
@@ -106,7 +107,7 @@ def lower_function(
         names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,
-            _source(source, names, facts, texts),
+            _source(source, names, facts, texts, False),
             names,
             supply,
             facts,
@@ -142,16 +143,16 @@ def _named(function: Function, scope: Scope) -> Function:
     return rename(function, {array: new for array, new in named.items() if array in scope.memory.made})
 
 
-def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str] = frozenset()) -> Source:
+def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str], is_callee: bool) -> Source:
     if isinstance(source, LibraryText):  # which is the same for calls at several locations
         return source
     ranks = facts.array_lists
-    what = f"containers {sorted(ranks.items())}" if ranks else "containers"
-    return source.remember(what, lambda: _without_containers(source, names, ranks, texts))
+    what = f"containers {sorted(ranks.items())} {is_callee}"
+    return source.remember(what, lambda: _without_containers(source, names, ranks, texts, is_callee))
 
 
 def _without_containers(
-    source: Source, names: Names, ranks: Mapping[str, int], texts: frozenset[str]
+    source: Source, names: Names, ranks: Mapping[str, int], texts: frozenset[str], is_callee: bool
 ) -> Source:
     source = without_bound_methods(without_caches(source, names.plain), names.plain)
     source = without_maps(source, names.plain)
@@ -168,7 +169,7 @@ def _without_containers(
         without_constant_sets,
         without_hash_tables,
         with_lifted_lists,
-        without_nested_lists,
+        partial(without_nested_lists, gives_tables=is_callee),
         without_list_methods,
     ):
         source = rule(source, names.plain)
@@ -330,7 +331,7 @@ def lower_callee(
     calls = (*caller.calls, called.key) if is_inlined else (None, called.key)
     for _ in range(_MAX_ATTEMPTS):
         facts.noted = False
-        text = _source(source, called.names, facts)
+        text = _source(source, called.names, facts, frozenset(), True)
         scope = Scope(caller.lowering, text, called.names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())

@@ -87,7 +87,7 @@ class Scope:
             lambda: list_names(tree, list_calls(source, names, facts), given_lists),
         )
         self.tables = remember("tables", lambda: table_names(tree))
-        self.list_names = lists - self.read_lists - self.tables
+        self.list_names = lists - self.read_lists - self.tables.keys()
         self.shared_tables = remember("shared tables", lambda: shared_tables(tree))
         self.shared_lists = remember("shared lists", lambda: shared_lists(tree)) - self.read_lists
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))

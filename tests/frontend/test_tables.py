@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.syntax.fixed_containers import table_names
+from appyc.frontend.syntax.fixed_containers import own_tables, table_names
 from appyc.ir.nodes import Alloc, While
 from appyc.ir.visit import walk
 from tests.e2e.harness import run_everywhere
@@ -140,12 +140,50 @@ def test_an_index_out_of_range(index):
         appyc.jit(item, strict=True, cache=False)(*index)
 
 
-@pytest.mark.parametrize("uses", ["t.append([1])", "t[0] = [1]", "del t[0][0]", "u = t", "f(t)", "for r in t: pass",
-                                  "t[0][1:] = [2]", "return t", "g = lambda: t[0][0]"])  # fmt: skip
-def test_other_uses_make_it_no_table(uses):
+@pytest.mark.parametrize("uses", [
+    "t.append([1])", "t[0] = [1]", "del t[0][0]", "del t[0]", "t += [[1]]", "t[0] += [1]", "t[0][1:] = [2]",
+    "g = lambda: t[0][0]", "u = t", "f(t)", "for r in t: pass", "return t",
+])  # fmt: skip
+def test_other_uses_make_it_no_table_of_one_name(uses):
     text = f"def f(n):\n    t = [[0] * n for _ in range(n)]\n    {uses}\n    t[0][0] = 1\n"
     (function,) = ast.parse(text).body
-    assert not table_names(function)
+    assert not own_tables(function)
+    stays = uses in ("u = t", "f(t)", "for r in t: pass", "return t")
+    assert table_names(function) == ({"t": "t", "u": "t"} if uses == "u = t" else {"t": "t"} if stays else {})
+
+
+def exchanges(a, b):
+    g = [[0] * 3 for _ in range(3)]
+    h = [[0] * 3 for _ in range(3)]
+    for k in range(3):
+        for i in range(3):
+            h[i][k] = g[i][k] * 0.5 + i
+        g, h = h, g
+    return g[1][1], g[2][2]
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_ints_and_floats_in_a_table_with_several_names():
+    with pytest.raises(appyc.UnsupportedError, match="'g' gets numbers of several types") as error:
+        appyc.jit(exchanges, strict=True, cache=False)(1, 2)
+    assert "0.0 for floats" in str(error.value)
+    assert appyc.jit(exchanges, cache=False)(1, 2) == exchanges(1, 2)
+
+
+def test_exchanged_names_have_one_kind_of_items():
+    text = """
+def f(n):
+    a, b = [[0] * n for _ in range(n)], [[1] * n for _ in range(n)]
+    c = [[2] * n for _ in range(n)]
+    d = step(c)
+    d, c = c, d
+    for _ in range(n):
+        a, b = b, a
+    lost = other(n)
+    return a, d, lost
+"""
+    (function,) = ast.parse(text).body
+    assert table_names(function) == {"a": "a", "b": "a", "c": "c", "d": "c"}
 
 
 def test_a_table_is_allocated_as_a_whole():

@@ -42,7 +42,7 @@ from appyc.frontend.types.values import (
     or_none,
 )
 from appyc.ir.nodes import Assign, Expr, If, Stmt
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 
 
 def bring_home(scope: Scope, targets: Env, sources: Env, fork: Fork, loc: Loc, *, first: bool) -> None:
@@ -148,14 +148,14 @@ def _join_arrays(
     """The phi storage of a name that two paths bind to different arrays; a conflict if their types differ."""
     if name not in fork.needed:
         return Conflict("another array on another path", unsupported=True)
-    if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
+    if (dtype_of(a), a.ndim, a.python) != (dtype_of(b), b.ndim, b.python) or (a.python and a.ndim < 2):
         return _conflict(a, b)
     before = fork.env.get(name)
     for home in (a, b) if b == before else (a,):
         is_home = isinstance(home, ArrayRef) and home.symbol in scope.memory.homes and not home.index
         if isinstance(home, ArrayRef) and is_home and not has_other_names(fork.env, home.symbol, name):
             return home
-    return new_home(scope, name, dtype_of(a), a.ndim, loc)
+    return new_home(scope, name, dtype_of(a), a.ndim, loc, Container.LIST if a.python else Container.ARRAY)
 
 
 def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:

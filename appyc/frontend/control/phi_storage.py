@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import itemgetter
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
@@ -32,7 +33,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.value_parts import parts_of
 from appyc.frontend.types.values import ArrayRef, Binding, Conflict, ListSlots, Tensor, TupleSlots, Value
 from appyc.ir import nodes as ir
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import ArrayType, Container, DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,11 @@ def has_other_names(env: Mapping[str, Binding], array: ir.Symbol, name: str) -> 
     )
 
 
-def new_home(scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc) -> ArrayRef:
+def new_home(
+    scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc, container: Container = Container.ARRAY
+) -> ArrayRef:
     """New phi storage for a name, whose lengths are variables that the copies into it assign."""
-    symbol = scope.supply.fresh(name, ArrayType(dtype, ndim))
+    symbol = scope.supply.fresh(name, ArrayType(dtype, ndim, container=container))
     scope.memory.made.add(symbol)
     scope.memory.homes[symbol] = scope.supply.fresh(f"{name}_is", DType.INT64)
     lengths = (scope.supply.fresh(f"{name}_n", DType.INT64) for _ in range(ndim))
@@ -101,13 +104,15 @@ def start_late(scope: Scope, loc: Loc) -> None:
     """Initialises the phi storage of names that only some paths bind to an array, and of returned arrays."""
     for name, kind in sorted(scope.facts.late.items()):
         scope.env[name] = _without_elements(scope, name, kind, loc)
-    for position, kind in sorted(scope.facts.returned_homes.items()):
-        scope.returned_homes[position] = _without_elements(scope, "result", kind, loc)
+    for position, (dtype, ndim, container) in sorted(scope.facts.returned_homes.items(), key=itemgetter(0)):
+        scope.returned_homes[position] = _without_elements(scope, "result", (dtype, ndim), loc, container)
 
 
-def _without_elements(scope: Scope, name: str, kind: tuple[DType, int], loc: Loc) -> ArrayRef:
+def _without_elements(
+    scope: Scope, name: str, kind: tuple[DType, int], loc: Loc, container: Container = Container.ARRAY
+) -> ArrayRef:
     """New phi storage, as an array without elements."""
-    home = new_home(scope, name, *kind, loc)
+    home = new_home(scope, name, *kind, loc, container)
     scope.memory.late.add(home.symbol)
     _sized(scope, home, (integer(0, loc),) * home.ndim, loc)
     scope.emit(ir.Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))

@@ -30,8 +30,10 @@ from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
 from appyc.frontend.expressions.list_storage import list_of_columns, list_value
+from appyc.frontend.expressions.tables import new_table
 from appyc.frontend.facts import Fork, Restart, Result
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
@@ -69,6 +71,8 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> vals.Value:
     if isinstance(node, ast.Tuple) and any(_is_made_here(scope, e) for e in node.elts):
         elts = node.elts
         return vals.TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+    if table(node) is not None:
+        return new_table(scope, node, "result", scope.loc(node))
     name, loc, items = f"returned_list_{position}", scope.loc(node), None  # a name that all returns share
     if not _is_made_here(scope, node):
         value = lower_or_none(scope, node)
@@ -185,7 +189,7 @@ def _at_home(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             return with_parts(part, placed)
         position = next(positions)
         home = scope.returned_homes.get(position)
-        if home is None or _kind_of_array(scope, part) != (home.symbol.dtype, home.ndim):
+        if home is None or _kind_of_array(scope, part) != _kind_of_array(scope, home):
             return part
         move = Move(f"result_{position}", home, part)
         note(scope, move, named, named, fork, loc)
@@ -202,7 +206,7 @@ def _arrays_in(value: vals.Value) -> list[_Array]:
 
 def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
     """Whether the value is a list of equally long lists that the function has made, as its caller gets it."""
-    is_whole = vals.is_listed(value) and not value.index and value.ndim == 2
+    is_whole = vals.is_listed(value) and not value.index and value.ndim >= 2
     return is_whole and value.symbol in scope.memory.made and not scope.is_inlined
 
 
@@ -280,7 +284,7 @@ def _different_arrays(scope: Scope, a: vals.Value, b: vals.Value) -> set[Leaf] |
     return set(found) if all(may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
-def _homes(scope: Scope, a: vals.Value, b: vals.Value) -> dict[int, tuple[DType, int]]:
+def _homes(scope: Scope, a: vals.Value, b: vals.Value) -> dict[int, tuple[DType, int, Container]]:
     """The types of the arrays, by position, in which two returned values differ that are alike in all else; empty if
     there is no such difference."""
     pairs = [*zip(_arrays_in(a), _arrays_in(b), strict=False)]
@@ -291,16 +295,18 @@ def _homes(scope: Scope, a: vals.Value, b: vals.Value) -> dict[int, tuple[DType,
     return {k: kind for k in differ if (kind := kinds[k][0]) is not None}
 
 
-def _kind_of_array(scope: Scope, value: _Array) -> tuple[DType, int] | None:
-    """The element type and number of axes of a returned array; None for a list's."""
+def _kind_of_array(scope: Scope, value: _Array) -> tuple[DType, int, Container] | None:
+    """The element type and number of axes of a returned array, and whether it is a list; None for the items of one."""
     match value:
+        case vals.ArrayRef() if _is_own_table(scope, value):
+            return vals.dtype_of(value), value.ndim, Container.LIST
         case vals.ArrayRef() | vals.Tensor():
-            return None if vals.is_listed(value) else (vals.dtype_of(value), value.ndim)
+            return None if vals.is_listed(value) else (vals.dtype_of(value), value.ndim, Container.ARRAY)
         case vals.ReturnedView():
-            return value.array.symbol.dtype, value.ndim
+            return value.array.symbol.dtype, value.ndim, Container.ARRAY
         case vals.ReturnedChoice():
             options = scope.options.get(value.leaf)
-            return (options[0].dtype, value.ndim) if options else None
+            return (options[0].dtype, value.ndim, Container.ARRAY) if options else None
 
 
 def _without_arrays(value: vals.Value) -> vals.Value:

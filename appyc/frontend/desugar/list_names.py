@@ -16,7 +16,7 @@ from collections.abc import Collection
 from appyc.frontend.desugar.array_aliases import arrays_by_text
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings, new_lists
 from appyc.frontend.syntax.containers import METHODS
-from appyc.frontend.syntax.fixed_containers import shared_tables, table_names
+from appyc.frontend.syntax.fixed_containers import own_tables, shared_tables
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, walk
 
@@ -30,7 +30,7 @@ def lists_of_lists(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
         return {}
     written = bindings(tree, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
     grown = _grown(tree, arrays_by_text(tree, value_of)) | written.keys()
-    grown -= table_names(tree) | shared_tables(tree)
+    grown -= own_tables(tree) | shared_tables(tree)
     return {name: kind for name, kind in may_be.items() if name in grown}
 
 

@@ -27,11 +27,13 @@ from collections.abc import Container, Mapping
 from textwrap import indent
 from typing import Any
 
+from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import assigned, constant, functions_of, located, part_of, read, template
 from appyc.frontend.desugar.list_names import lists_of_lists, rows_of, same_in_calls
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.fixed_containers import table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
@@ -64,11 +66,24 @@ _ITEM = "item = item_at(items, first_of(starts, row) + k)"
 _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 
 
-def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
-    """The function, with its lists of lists replaced."""
+def without_nested_lists(source: Source, value_of: ValueOf, *, gives_tables: bool = False) -> Source:
+    """The function, with its lists of lists replaced. Equally long ones stay where a use has no rule, and in a function
+    that gives them to its caller: they are matrices (`fixed_containers.table_names`)."""
     kinds = lists_of_lists(source.ast, value_of)
+    tables = table_names(source.ast) if kinds else {}
+    others = {name: kind for name, kind in kinds.items() if name not in tables}
+    if not gives_tables or others == kinds:
+        try:
+            return _replaced(source, kinds, value_of)
+        except UnsupportedError:
+            if others == kinds:
+                raise
+    return _replaced(source, others, value_of)
+
+
+def _replaced(source: Source, kinds: dict[str, Kind], value_of: ValueOf) -> Source:
     rows = rows_of(source.ast, kinds) if kinds else {}
-    kinds |= {name: Kind("row", rows_of=owner) for name, owner in rows.items()}
+    kinds = kinds | {name: Kind("row", rows_of=owner) for name, owner in rows.items()}
     return replaced(source, kinds, _NestedLists, value_of)
 
 

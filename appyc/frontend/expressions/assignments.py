@@ -37,6 +37,7 @@ from appyc.frontend.expressions.subscripts import check_view, element, lower_own
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
 from appyc.frontend.types import value_parts
 from appyc.frontend.types import values as vals
@@ -56,7 +57,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.shared_lists | scope.shared_tables:
         bind_shared(scope, targets[0].id, value, loc)
         return
-    if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables:
+    if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables and table(value) is not None:
         bind_table(scope, targets[0].id, value, loc)
         return
     if len(targets) == 1 and assigns_list(scope, targets[0], value, loc):
@@ -100,7 +101,7 @@ def _takes_tuple(scope: Scope, target: ast.expr, value: ast.expr) -> bool:
         case ast.Name(id=name):
             return name in scope.read_lists
         case ast.Subscript(value=owner):
-            kept = scope.list_names | scope.own_dicts | scope.tables | scope.shared_lists
+            kept = scope.list_names | scope.own_dicts | scope.tables.keys() | scope.shared_lists
             return not (isinstance(owner, ast.Name) and owner.id in kept)
         case _:
             return isinstance(target, ast.Tuple | ast.List) and not any(

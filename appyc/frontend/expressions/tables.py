@@ -21,25 +21,45 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.list_storage import learn_item, leave_large, list_named
 from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.fixed_containers import only_indexed, table
-from appyc.frontend.types.values import ArrayRef, Number, Value
+from appyc.frontend.syntax.fixed_containers import only_indexed, own_tables, table
+from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value
 from appyc.ir.nodes import Expr, Load, Store, Symbol
 from appyc.ir.types import Container
 
 
-def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
-    """Binds a name to a new table: `name = [[...] * m for _ in range(n)]`."""
+def _described(scope: Scope, value: ast.expr, loc: Loc) -> Tensor:
+    """The items of a table."""
     rows = table(value)
     assert rows is not None, "the name is bound to tables alone"
     items = as_tensor(scope, collected(scope, rows), loc)
-    if items.ndim != 2:
+    if items.ndim < 2:
         raise UnsupportedError("a list of lists of these items cannot be compiled", loc,
                                "use an array: np.zeros((n, m))")  # fmt: skip
-    item = Number(items.element, items.python)
-    learn_item(scope, name, item, loc)
-    kind = scope.facts.lists[name][1][0]
+    return items
+
+
+def new_table(scope: Scope, value: ast.expr, name: str, loc: Loc) -> ArrayRef:
+    """A table that no name is bound to, which gets no other items."""
+    items = _described(scope, value, loc)
+    if not items.python:
+        raise UnsupportedError("a list of lists of NumPy's numbers cannot be compiled", loc, "use an array")
+    return materialise(scope, items, name, loc, Container.LIST)
+
+
+def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
+    """Binds a name to a new table: `name = [[...] * m for _ in range(n)]`."""
+    items = _described(scope, value, loc)
+    item, first = Number(items.element, items.python), scope.tables[name]
+    learn_item(scope, first, item, loc)
+    kind = scope.facts.lists[first][1][0]
+    is_list = name not in scope.source.remember("own tables", lambda: own_tables(scope.source.ast))
+    if is_list and (kind.flagged or not kind.python):
+        raise UnsupportedError(f"{name!r} gets numbers of several types, and has other names or uses", loc,
+                               "begin with numbers of the type that it gets: 0.0 for floats")  # fmt: skip
     element = cast(items.element, kind.dtype)
-    scope.bind(name, materialise(scope, replace(items, element=element), name, loc), loc)
+    container = Container.LIST if is_list else Container.ARRAY
+    scope.bind(name, materialise(scope, replace(items, element=element), name, loc, container), loc)
     if kind.flagged:
         leave_large(scope, item, loc)
         flags = materialise(scope, replace(items, element=is_int(item, loc)), "is_int", loc)
@@ -47,10 +67,12 @@ def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
 
 
 def table_of(scope: Scope, node: ast.expr) -> str | None:
-    """The name of the table that an expression is a row of: `t` of `t[i]`."""
+    """The name of the table that an expression is a row of, or a row of one: `t` of `t[i]`."""
     match node:
         case ast.Subscript(value=ast.Name(id=name)) if name in scope.tables:
             return name
+        case ast.Subscript(value=ast.Subscript() as row):
+            return table_of(scope, row)
         case _:
             return None
 
@@ -61,7 +83,7 @@ def as_item(scope: Scope, row: ast.expr, item: Value, index: tuple[Expr, ...] | 
     name = table_of(scope, row)
     if name is None or not isinstance(item, Number):
         return item
-    out = replace(item, python=scope.facts.lists[name][1][0].python)
+    out = replace(item, python=_kind(scope, name).python)
     flags = _flags(scope, name, item.expr.loc)
     if flags is None:
         return out
@@ -71,9 +93,14 @@ def as_item(scope: Scope, row: ast.expr, item: Value, index: tuple[Expr, ...] | 
     return replace(out, is_int=Load(flags, index, loc=item.expr.loc))
 
 
+def _kind(scope: Scope, name: str) -> NumberType:
+    """The type of a table's items."""
+    return scope.facts.lists[scope.tables[name]][1][0]
+
+
 def _flags(scope: Scope, name: str, loc: Loc) -> Symbol | None:
     """The array that tells which items of a table are ints; None where the type does."""
-    if not scope.facts.lists[name][1][0].flagged:
+    if not _kind(scope, name).flagged:
         return None
     flags = scope.read(part_of(name, "is_int"), loc)
     assert isinstance(flags, ArrayRef)
@@ -86,7 +113,7 @@ def taken_by_table(scope: Scope, row: ast.expr, index: tuple[Expr, ...], item: N
     name = table_of(scope, row)
     if name is None:
         return item
-    learn_item(scope, name, item, loc)
+    learn_item(scope, scope.tables[name], item, loc)
     flags = _flags(scope, name, loc)
     if flags is None:
         return item

@@ -7,10 +7,11 @@ numbers, which are matrices.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from appyc.frontend.syntax.containers import other_uses, parameter_names, shared_lists
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import names_in, walk
 
 _LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
 
@@ -89,7 +90,7 @@ def _run_over(source: ast.expr) -> frozenset[ast.AST]:
 # ---------------------------------------------------------------- lists of lists
 
 
-def table_names(function: ast.FunctionDef) -> frozenset[str]:
+def own_tables(function: ast.FunctionDef) -> frozenset[str]:
     """The names of lists of equally long lists of numbers, which do not grow: matrices of Python's numbers.
 
         t = [[0] * m for _ in range(n)]            t = np.zeros((n, m), int)
@@ -98,6 +99,67 @@ def table_names(function: ast.FunctionDef) -> frozenset[str]:
     They are bound to such comprehensions alone, and otherwise only measured (`len(t)`, `len(t[i])`), and indexed twice.
     """
     return _names(function, table, _table_uses)
+
+
+def table_names(function: ast.FunctionDef) -> dict[str, str]:
+    """The names of such matrices that may have several (`old, new = new, old`), or be what a call gives, each with one
+    name for all that may be the same. They have any other uses, but rows are not replaced, nor changed by methods."""
+    nodes = walk(function)
+    bound: dict[str, list[ast.expr]] = {}
+    stores: list[str] = []
+    changed = parameter_names(function)
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                for name, made in _pairs(target, value):
+                    bound.setdefault(name, []).append(made)
+            case (
+                ast.Attribute(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
+                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del())
+                | ast.Subscript(value=ast.Subscript(value=ast.Name(id=name)), ctx=ast.Del())
+                | ast.Subscript(
+                    value=ast.Subscript(value=ast.Name(id=name)), slice=ast.Slice(), ctx=ast.Store()
+                )
+                | ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
+            ):
+                changed.add(name)
+            case ast.FunctionDef() | ast.Lambda() if node is not function:
+                changed |= names_in(node) - parameter_names(node)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stores.append(node.id)
+    found = {n for n, values in bound.items() if n not in changed and stores.count(n) == len(values)}
+    while lost := {n for n in found if not all(map(partial(_gives_table, found), bound[n]))}:
+        found -= lost
+    group: dict[str, str] = {}
+    for first in sorted(n for n in found if any(map(table, bound[n]))):
+        todo = [first]
+        while todo:
+            if (name := todo.pop()) in found and group.setdefault(name, first) == first:
+                found.remove(name)
+                todo += [v.id for v in bound[name] if isinstance(v, ast.Name)]
+                todo += [n for n in found if any(isinstance(v, ast.Name) and v.id == name for v in bound[n])]
+    return group
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """The names that an assignment binds, with the expressions of their values."""
+    match target, value:
+        case ast.Name(id=name), _:
+            return [(name, value)]
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return [(t.id, v) for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name)]
+        case _:
+            return []
+
+
+def _gives_table(tables: Collection[str], value: ast.expr) -> bool:
+    match value:
+        case ast.Name(id=name):
+            return name in tables
+        case ast.Call(func=ast.Name()):
+            return True
+        case _:
+            return table(value) is not None
 
 
 def _table_uses(node: ast.AST) -> Iterable[ast.AST]:
@@ -147,17 +209,32 @@ def _is_single(index: ast.expr) -> bool:
 
 
 def table(value: ast.expr) -> ast.ListComp | None:
-    """A list of new lists as comprehensions: `[item] * m` in it is `[item for _ in range(m)]`; None for another."""
+    """A list of new lists, of new lists in these and so on, as comprehensions: `[item] * m` in it is
+    `[item for _ in range(m)]`, and `row[:]` is `[item for item in row]`; None for another."""
     match value:
-        case ast.ListComp(elt=ast.ListComp(elt=item, generators=[_]), generators=[ast.comprehension(ifs=[])]):
-            return None if isinstance(item, ast.List | ast.ListComp) else value
-        case ast.ListComp(
-            elt=ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=times),
-            generators=[ast.comprehension(ifs=[])],
-        ) if isinstance(item, ast.Constant | ast.Name | ast.Attribute | ast.UnaryOp):
-            counter = ast.Call(ast.Name("range", ast.Load()), [times], [])
-            row = ast.ListComp(item, [ast.comprehension(ast.Name("_", ast.Store()), counter, [], 0)])
+        case ast.ListComp(elt=elt, generators=[ast.comprehension(ifs=[])]) if (row := _row(elt)) is not None:
             made = ast.copy_location(ast.ListComp(row, value.generators), value)
             return ast.fix_missing_locations(made)
+        case _:
+            return None
+
+
+def _row(value: ast.expr) -> ast.ListComp | None:
+    match value:
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=times) if isinstance(
+            item, ast.Constant | ast.Name | ast.Attribute | ast.UnaryOp
+        ):
+            counter: ast.expr = ast.Call(ast.Name("range", ast.Load()), [times], [])
+            return ast.ListComp(item, [ast.comprehension(ast.Name("_", ast.Store()), counter, [], 0)])
+        case ast.ListComp(elt=ast.List() | ast.ListComp() | ast.BinOp(left=ast.List())):
+            return table(value)
+        case ast.ListComp(generators=[_]):
+            return value
+        case (
+            ast.Subscript(value=ast.Name() as row, slice=ast.Slice(lower=None, upper=None, step=None))
+            | ast.Call(func=ast.Attribute(value=ast.Name() as row, attr="copy"), args=[], keywords=[])
+        ):
+            each = ast.comprehension(ast.Name("item", ast.Store()), row, [], 0)
+            return ast.ListComp(ast.Name("item", ast.Load()), [each])
         case _:
             return None
