@@ -199,3 +199,15 @@ def test_a_table_is_allocated_as_a_whole():
     fn = lowered(counts, 3, 4)
     assert len([node for node in walk(fn.body) if isinstance(node, Alloc)]) == 1
     assert not any(isinstance(node, While) for node in walk(fn.body))
+
+
+def test_a_slice_of_a_list_of_lists_has_its_rows():
+    def stored(d):
+        part = d[:1]
+        part[0][0] = 5
+        return d[0][0]
+
+    with pytest.raises(
+        appyc.UnsupportedError, match="'part' has the same rows as the list that it is a slice of"
+    ):
+        appyc.jit(stored, strict=True, cache=False)([[1, 2], [3, 4]])

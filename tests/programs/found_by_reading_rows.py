@@ -58,3 +58,37 @@ def indices_change(x, q, y):
             q[i, j] = q[i, j] * 2 % 101
         for j in range(x.shape[1]):
             y[i, j] = x[i, min(max(q[i, j], 0), last)] * 2 + s
+
+
+@PROGRAMS.on([[1, 2], [3, 4]])
+def rows_that_a_slice_shares(d):
+    part = d[:]
+    part[0][0] = 5
+    return d[0][0], part[1][1]
+
+
+@PROGRAMS.on(3)
+def rows_that_a_slice_of_a_table_shares(n):
+    g = [[0] * n for _ in range(n)]
+    h = g
+    part = h[1:]
+    part[0][0] = 5
+    return g[1][0], sum(sum(row) for row in h[1:])
+
+
+@PROGRAMS.on(3)
+def lists_of_lists_made_of_themselves(n):
+    g = [[] for _ in range(n)]
+    g[0].append(3)
+    g = [[len(g)], [len(g[0]), g[0][0]]]
+    g[0].append(4)
+    return g
+
+
+@PROGRAMS.on(5)
+def a_set_made_in_two_loops(n):
+    frontier, seen = {0}, {0}
+    for _ in range(n):
+        frontier = {y for x in frontier for y in (x + 1, x * 2) if y not in seen}
+        seen |= frontier
+    return len(seen)

@@ -170,3 +170,30 @@ def lists_of_lists_of_lists(d, v):
     d[0][0][1] = v
     d[-1][0][0] += d[0][0][1]
     return total, len(d), len(d[0]), len(d[0][0]), sum(sum(sum(row) for row in plane) for plane in d)
+
+
+@PROGRAMS.on(4, 2)
+@PROGRAMS.on(1, 1)
+@PROGRAMS.on(0, 1)
+def made_of_themselves(n, steps):
+    g = [[i + j for j in range(n)] for i in range(n)]
+    for _ in range(steps):
+        g = [[(g[i - 1][j] if i else 0) + (g[i][j - 1] if j else 1) for j in range(n)] for i in range(n)]
+    turns, h = 0, [[0] * n for _ in range(n)]
+    while n > 0 and h[0][0] < 5:
+        h = [[x + 1 for x in row] for row in h]
+        turns += 1
+    return g, h, turns
+
+
+@PROGRAMS.on(3, 4)
+@PROGRAMS.on(2, 0)
+def exchanged_by_three(n, steps):
+    a, b = [[1] * n for _ in range(n)], [[2] * n for _ in range(n)]
+    c = [[3] * n for _ in range(n)]
+    for k in range(steps):
+        a, b, c = b, c, a
+        if k % 3 == 1:
+            b, c = c, b
+        a[0][0] += 10
+    return a[0][0], b[0][0], c[0][0]

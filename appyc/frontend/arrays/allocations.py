@@ -57,7 +57,7 @@ class Memory:
         """Notes that the program stores into an array. Raises UnsupportedError where it may not."""
         self.stores.append((array, loc))
         if array in self.frozen:
-            raise _would_tell(self.frozen[array], loc)
+            raise _would_tell(self.frozen[array], loc, array)
 
     def freeze(self, array: Symbol, name: Bound, since: int) -> None:
         """Forbids stores into the array, and into copies of it, from the store with the number `since` on."""
@@ -66,7 +66,7 @@ class Memory:
         self.frozen[array] = name
         for stored, loc in self.stores[since:]:
             if stored == array:
-                raise _would_tell(name, loc)
+                raise _would_tell(name, loc, array)
         for source, home, its_name, its_since in self.flows:
             if source == array:
                 self.freeze(home, its_name, its_since)
@@ -87,7 +87,12 @@ class Memory:
             found |= more
 
 
-def _would_tell(name: Bound, store: Loc) -> UnsupportedError:
+def _would_tell(name: Bound, store: Loc, array: Symbol) -> UnsupportedError:
+    if name.shares and array.array.is_list:
+        return UnsupportedError(
+            f"'{name.name}' has the same rows as the list that it is a slice of", name.loc,
+            "copy them: [row[:] for row in x]", related=(Note(store, "this stores into one of the two"),),
+        )  # fmt: skip
     if name.shares:
         return UnsupportedError(
             f"whether '{name.name}' is a view of its array in another shape only its strides would tell", name.loc,

@@ -35,7 +35,7 @@ from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.fixed_containers import table_names
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.tree import assigned_names, is_new_list, walk
+from appyc.frontend.syntax.tree import assigned_names, is_new_list, names_in, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import list_rows
 
@@ -220,6 +220,8 @@ class _NestedLists(Containers):
                 assert row is not None, "the name is bound to rows alone"
                 node.targets, node.value = [ast.Name(part_of(name, "row"), ast.Store())], row
                 return node
+            case [ast.Name(id=name)] if name in self.kinds and name in names_in(node.value):
+                return node  # its rows would be gone before they are read
         return super().visit_Assign(node)
 
     def _keeps_names(self, node: ast.AST, name: str) -> bool:

@@ -269,7 +269,7 @@ class Containers(Rules):
         """The statements that put the first items into a container; of a comprehension in its loops."""
         if isinstance(value, ast.DictComp | ast.SetComp | ast.ListComp):
             filling = nest(with_own_names(value, self.unused, filling).generators, filling)
-        return self.block([ast.copy_location(stmt, value) for stmt in filling])
+        return self.block([building.located(stmt, value) for stmt in filling])
 
     def visit_For(self, node: ast.For) -> Any:
         rule = self.rule_for(node.iter, self.OVER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import numpy as np
 
@@ -193,7 +194,10 @@ def _array_item(
         tensors.refuse_lists([owner], loc)
     if isinstance(owner, vals.Tensor) or not slices.is_element(items):
         check_view(scope, owner, tested)
-        return slices.subscript(scope, owner, items, loc)
+        part = slices.subscript(scope, owner, items, loc)
+        if vals.is_listed(owner) and isinstance(part, vals.Tensor) and part.ndim > 1:
+            return replace(part, unsettled=True)  # it has the same rows
+        return part
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
         checked = not scope.source.trusted or bool(owner.index)

@@ -128,7 +128,10 @@ def table_names(function: ast.FunctionDef) -> dict[str, str]:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             stores.append(node.id)
     found = {n for n, values in bound.items() if n not in changed and stores.count(n) == len(values)}
-    while lost := {n for n in found if not all(map(partial(_gives_table, found), bound[n]))}:
+    lost = found
+    while lost:
+        others = {v.id for n in bound.keys() - found for v in bound[n] if isinstance(v, ast.Name)}
+        lost = {n for n in found if n in others or not all(map(partial(_gives_table, found), bound[n]))}
         found -= lost
     group: dict[str, str] = {}
     for first in sorted(n for n in found if any(map(table, bound[n]))):
