@@ -120,7 +120,9 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "set": set,
     "deque": deque,
     "bytes": bytes,
-    "list of lists": lambda matrix: matrix.tolist(),
+    "list of lists": lambda matrix: (
+        matrix if isinstance(matrix, list) else matrix.tolist()
+    ),  # one is an argument
     "ints and floats": lambda numbers, are_ints: [
         int(number) if is_int else number for number, is_int in zip(numbers, are_ints, strict=True)
     ],

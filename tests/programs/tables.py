@@ -197,3 +197,23 @@ def exchanged_by_three(n, steps):
             b, c = c, b
         a[0][0] += 10
     return a[0][0], b[0][0], c[0][0]
+
+
+@PROGRAMS.on([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 3)
+@PROGRAMS.on([[1.5]], 1)
+@PROGRAMS.on([[1, 2], [3, 4]], 0)
+def turned(grid, k):
+    """A name that is an argument first."""
+    n = len(grid)
+    for _ in range(k):
+        grid = [[grid[n - 1 - j][i] for j in range(n)] for i in range(n)]
+    return grid
+
+
+@PROGRAMS.on([[1, 2], [3, 4]])
+def bound_anew(g):
+    h = g
+    g = [[0] * 2 for _ in range(2)]
+    g[0][0] = 1
+    h[1][1] = 7
+    return g, h[0][0], g[0].count(0), h[1].index(7), [row.count(7) for row in h]

@@ -261,7 +261,7 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> vals.Number |
 
 
 def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc) -> vals.Value:
-    if vals.is_list_itself(owner) and (found := method_of_given(scope, owner, node, loc)) is not None:
+    if (found := method_of_given(scope, owner, node, loc)) is not None:
         return found
     refuse_lists([owner], loc)
     if isinstance(owner, vals.ArrayRef | vals.Tensor | vals.Masked) and owner.ndim:

@@ -29,6 +29,7 @@ from appyc.frontend.types.value_parts import item_at
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value, is_listed
 from appyc.ir.names import container_of, unused
 from appyc.ir.nodes import Assign, Binary, Compare, Extent, If, Store, Var
+from appyc.ir.types import Container
 from appyc.library import heaps
 from appyc.library.list_lookups import close_gap, count, index, move_last_to, overwrite, replace, turn
 from appyc.library.searching import move_last
@@ -195,12 +196,20 @@ def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
                            "call it in a statement of its own")  # fmt: skip
 
 
-def method_of_given(scope: Scope, owner: ArrayRef, node: ast.Call, loc: Loc) -> Value | None:
-    """The value of a method of a list that is an argument and keeps its length; None for others."""
+def method_of_given(scope: Scope, owner: Value, node: ast.Call, loc: Loc) -> Value | None:
+    """The value of a method of a list that keeps its length: an argument, or a row of a matrix; None for others."""
     assert isinstance(node.func, ast.Attribute)
+    if (
+        not isinstance(owner, ArrayRef)
+        or owner.ndim != 1
+        or owner.symbol.array.container is not Container.LIST
+    ):
+        return None
     method = node.func.attr
     items: dict[str, Value] = {"items": owner}
     match method, node.args, list(map(ast.unparse, node.keywords)):
+        case "sort" | "reverse", _, _ if owner.index:
+            return None
         case "sort", [], []:
             sort_in_place(scope, owner.symbol, Extent(owner.symbol, 0, loc=loc), loc)
         case "sort", [], ["reverse=True"]:  # equal items keep their order

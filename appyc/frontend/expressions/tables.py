@@ -53,7 +53,7 @@ def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     item, first = Number(items.element, items.python), scope.tables[name]
     learn_item(scope, first, item, loc)
     kind = scope.facts.lists[first][1][0]
-    is_list = name not in scope.source.remember("own tables", lambda: own_tables(scope.source.ast))
+    is_list = not _is_own(scope, name)
     if is_list and (kind.flagged or not kind.python):
         raise UnsupportedError(f"{name!r} gets numbers of several types, and has other names or uses", loc,
                                "begin with numbers of the type that it gets: 0.0 for floats")  # fmt: skip
@@ -81,7 +81,7 @@ def as_item(scope: Scope, row: ast.expr, item: Value, index: tuple[Expr, ...] | 
     """An element as the item of a table, which is a number of Python's if all that are stored are. index: of the
     element, where that is no load."""
     name = table_of(scope, row)
-    if name is None or not isinstance(item, Number):
+    if name is None or not isinstance(item, Number) or not _is_own(scope, name):
         return item
     out = replace(item, python=_kind(scope, name).python)
     flags = _flags(scope, name, item.expr.loc)
@@ -93,6 +93,11 @@ def as_item(scope: Scope, row: ast.expr, item: Value, index: tuple[Expr, ...] | 
     return replace(out, is_int=Load(flags, index, loc=item.expr.loc))
 
 
+def _is_own(scope: Scope, name: str) -> bool:
+    """Whether the table has one name, and is an array; else it is a list."""
+    return name in scope.source.remember("own tables", lambda: own_tables(scope.source.ast))
+
+
 def _kind(scope: Scope, name: str) -> NumberType:
     """The type of a table's items."""
     return scope.facts.lists[scope.tables[name]][1][0]
@@ -100,7 +105,7 @@ def _kind(scope: Scope, name: str) -> NumberType:
 
 def _flags(scope: Scope, name: str, loc: Loc) -> Symbol | None:
     """The array that tells which items of a table are ints; None where the type does."""
-    if not _kind(scope, name).flagged:
+    if not _is_own(scope, name) or not _kind(scope, name).flagged:
         return None
     flags = scope.read(part_of(name, "is_int"), loc)
     assert isinstance(flags, ArrayRef)

@@ -107,12 +107,14 @@ def table_names(function: ast.FunctionDef) -> dict[str, str]:
     nodes = walk(function)
     bound: dict[str, list[ast.expr]] = {}
     stores: list[str] = []
-    changed = parameter_names(function)
+    changed: set[str] = set()
     for node in nodes:
         match node:
             case ast.Assign(targets=[target], value=value):
                 for name, made in _pairs(target, value):
                     bound.setdefault(name, []).append(made)
+            case ast.Attribute(value=ast.Subscript(), attr="count" | "index"):
+                pass
             case (
                 ast.Attribute(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
                 | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del())
