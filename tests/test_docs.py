@@ -41,7 +41,7 @@ def test_every_code_is_in_the_table():
 
 def test_every_dtype_option_directive_and_operator_is_documented():
     language, pragmas = ((DOCS / f"{name}.md").read_text() for name in ("language", "pragmas"))
-    assert all(f"`{d}`" in language for d in DType)
+    assert all(f"`{d}`" in language for d in DType if d.kind != "s")
     assert all(
         f"`{name}`" in language and (f"`APPYC_{name.upper()}`" in language or name == "schedule")
         for name in Options.__dataclass_fields__

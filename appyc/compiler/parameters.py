@@ -114,7 +114,7 @@ class Parameters:
     @functools.cached_property
     def texts(self) -> frozenset[str]:
         """Parameters of whose texts the characters are looked at."""
-        from appyc.frontend.syntax.character_roles import texts_run_over  # noqa: PLC0415  (few calls have texts)
+        from appyc.frontend.syntax.text_parameters import texts_run_over  # noqa: PLC0415  (few calls have texts)
 
         def callee(name: str) -> ast.FunctionDef | None:
             function = python_function(self._fn.__globals__.get(name))

@@ -60,6 +60,16 @@ class Facts:
     """Lists that no statement puts an item into."""
     list_calls: set[tuple[int, int]] = field(default_factory=set)
     """Calls of Python functions that give new lists, by line and column."""
+    characters: set[str] = field(default_factory=set)
+    """Names that some path binds to a character, and another to one that is written out."""
+    texts: set[str] = field(default_factory=set)
+    """Names that some path binds to a text, and another to a character or to what is written out."""
+    grown: set[str] = field(default_factory=set)
+    """Names of texts that get characters at their end: they are lists."""
+    hashed: set[str] = field(default_factory=set)
+    """Dicts in which characters are looked for."""
+    text_results: set[bool] = field(default_factory=set)
+    """Whether the function returns a text on some paths."""
     nones: set[str] = field(default_factory=set)
     """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
     none_results: dict[tuple[int, ...], PresentForm] = field(default_factory=dict)

@@ -23,7 +23,6 @@ from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.array_iterators import without_array_iterators
 from appyc.frontend.desugar.array_lists import without_array_lists
 from appyc.frontend.desugar.bound_methods import without_bound_methods
-from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.constant_sets import without_constant_sets
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
@@ -46,6 +45,7 @@ from appyc.frontend.expressions.left_calls import settled_callees, settled_calls
 from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
 from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.expressions.resized_lists import names_of_lists
+from appyc.frontend.expressions.written_texts import note_texts
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.array_makers import array_of
 from appyc.frontend.resolve import Called, Capture, Dependency, Environment, Names, is_function_of_library
@@ -53,6 +53,7 @@ from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import without_characters
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
@@ -99,7 +100,6 @@ def lower_function(
     facts, known = Facts(), Known(may_call=may_call)
     types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
     source = replace(source, facts={})  # some are about globals, which change between calls
-    texts = frozenset(n for n, t in types.items() if t.container is Container.TEXT)
     for _ in range(_MAX_ATTEMPTS):
         facts.noted = False
         supply, callees = NameSupply(), Callees(known)
@@ -107,13 +107,13 @@ def lower_function(
         names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,
-            _source(source, names, facts, texts, False),
+            _source(source, names, facts),
             names,
             supply,
             facts,
             (fn.__code__,),
             given_lists=frozenset(
-                n for n, t in types.items() if t.container in (Container.LIST, Container.TEXT) and t.ndim == 1
+                n for n, t in types.items() if t.container is Container.LIST and t.ndim == 1
             ),
         )
         try:
@@ -129,7 +129,7 @@ def lower_function(
             known.inlines_all = True
         elif callees.is_done():
             whole = settled_callees(with_callees(lowered.function, callees))
-            return replace(lowered, function=_named(whole, scope))
+            return replace(lowered, function=without_characters(_named(whole, scope)))
     if known.called:
         loc = Loc(source.file, source.first_line)
         raise UnsupportedError("the types that a recursive function returns do not settle", loc,
@@ -143,33 +143,30 @@ def _named(function: Function, scope: Scope) -> Function:
     return rename(function, {array: new for array, new in named.items() if array in scope.memory.made})
 
 
-def _source(source: Source, names: Names, facts: Facts, texts: frozenset[str], is_callee: bool) -> Source:
+def _source(source: Source, names: Names, facts: Facts, *, is_inlined: bool = False) -> Source:
     if isinstance(source, LibraryText):  # which is the same for calls at several locations
         return source
-    ranks = facts.array_lists
-    what = f"containers {sorted(ranks.items())} {is_callee}"
-    return source.remember(what, lambda: _without_containers(source, names, ranks, texts, is_callee))
+    note_texts(source, facts, names.environment.callees, is_inlined=is_inlined)
+    what = f"containers {sorted(facts.array_lists.items())} {sorted(facts.hashed)} {is_inlined}"
+    return source.remember(what, lambda: _without_containers(source, names, facts, is_inlined))
 
 
-def _without_containers(
-    source: Source, names: Names, ranks: Mapping[str, int], texts: frozenset[str], is_callee: bool
-) -> Source:
+def _without_containers(source: Source, names: Names, facts: Facts, is_inlined: bool) -> Source:
     source = without_bound_methods(without_caches(source, names.plain), names.plain)
-    source = without_maps(source, names.plain)
-    source = with_codes(source, texts, names.plain)
+    source = without_maps(with_split_assignments(source), names.plain)
     source = without_generator_calls(source, names.plain)
     source = without_range_names(without_generators(source, names.plain), names.plain)
     source = without_strict_zips(with_names_for_rebound(source), names.plain)
-    source = without_array_lists(with_split_assignments(source), ranks, names.plain)
+    source = without_array_lists(with_split_assignments(source), facts.array_lists, names.plain)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
         with_named_lists,
         without_byte_arrays,
         without_deques,
         without_constant_sets,
-        without_hash_tables,
+        partial(without_hash_tables, of_texts=frozenset(facts.hashed)),
         with_lifted_lists,
-        partial(without_nested_lists, gives_tables=is_callee),
+        partial(without_nested_lists, gives_tables=is_inlined),
         without_list_methods,
     ):
         source = rule(source, names.plain)
@@ -257,7 +254,8 @@ def _parameter(
 ) -> vals.Value:
     match arg:
         case ArrayType():
-            params.append(scope.supply.fresh(name, arg))
+            is_text = arg.container is Container.TEXT
+            params.append(scope.supply.fresh(name, replace(arg, dtype=DType.TEXT) if is_text else arg))
             return vals.ArrayRef(params[-1])
         case ScalarArg():
             params.append(scope.supply.fresh(name, arg.dtype))
@@ -331,7 +329,7 @@ def lower_callee(
     calls = (*caller.calls, called.key) if is_inlined else (None, called.key)
     for _ in range(_MAX_ATTEMPTS):
         facts.noted = False
-        text = _source(source, called.names, facts, frozenset(), True)
+        text = _source(source, called.names, facts, is_inlined=True)
         scope = Scope(caller.lowering, text, called.names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())

@@ -7,7 +7,14 @@ import ast
 from appyc.errors import Loc, Note, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control import conditionals
-from appyc.frontend.expressions import attributes, comparisons, local_functions, operator_syntax, subscripts
+from appyc.frontend.expressions import (
+    attributes,
+    comparisons,
+    local_functions,
+    operator_syntax,
+    strings,
+    subscripts,
+)
 from appyc.frontend.expressions.calls import lower_call
 from appyc.frontend.expressions.expressions import (
     lower_expression,
@@ -77,6 +84,8 @@ def lower(scope: Scope, node: ast.expr) -> Value:
             return _dict(scope, found.keys, found.values, loc)
         case ast.Call():
             return lower_call(scope, node)
+        case ast.JoinedStr() if (text := strings.formatted(scope, node)) is not None:
+            return text
         case ast.Lambda():
             return local_functions.defined(scope, node)
         case ast.NamedExpr(target=target, value=value):

@@ -95,19 +95,23 @@ class ListOf:
         yield self.count
 
 
-def _text(codes: Sequence[int]) -> str:
-    """The text of these code points, which may be surrogates, or -1 for an empty text."""
-    numbers = np.asarray(codes, "<i4")
-    return numbers[numbers >= 0].tobytes().decode("utf-32-le", "surrogatepass")
+def _text(codes: Any, count: int | None = None) -> str | None:
+    """The text of the first of these code points, which may be surrogates; None for none."""
+    return (
+        None
+        if codes is None
+        else np.asarray(codes[:count], "<i4").tobytes().decode("utf-32-le", "surrogatepass")
+    )
 
 
 def _character(code: int) -> str:
     return chr(code) if code >= 0 else ""
 
 
-def _characters(codes: Sequence[int]) -> list[str]:
-    text = _text(codes)
-    return list(text) if len(text) == len(codes) else list(map(_character, codes))
+def _characters(codes: Any, count: int) -> list[str]:
+    """The texts of one character of the first of these code points, or of none for -1."""
+    found = codes[:count]
+    return list(map(_character, found.tolist())) if (found < 0).any() else list(_text(found) or "")
 
 
 CONTAINERS: dict[str, Callable[..., object]] = {

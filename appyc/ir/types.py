@@ -28,13 +28,16 @@ class DType(Enum):
     FLOAT64 = "float64"
     COMPLEX64 = "complex64"
     COMPLEX128 = "complex128"
+    CHARACTER = "character"
+    TEXT = "text"
 
     kind: str
-    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex."""
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' characters and elements of texts, which only the
+    front end has (`frontend/types/characters.py`)."""
 
     def __init__(self, name: str) -> None:
-        self.kind = "b" if name == "bool" else name[0]
-        self.bits = 8 if name == "bool" else int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        self.kind = {"bool": "b", "character": "s", "text": "s"}.get(name, name[0])
+        self.bits = int(name.lstrip("abcdefghijklmnopqrstuvwxyz") or (8 if name == "bool" else 32))
         self.itemsize = self.bits // 8
         self.is_integer = self.kind in "iu"
         self.is_float = self.kind == "f"
@@ -44,7 +47,7 @@ class DType(Enum):
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
-        return np.dtype(self.value)
+        return np.dtype("<U1" if self.kind == "s" else self.value)
 
     @property
     def part(self) -> DType:

@@ -17,12 +17,14 @@ from appyc.library.table import list_loop
 
 
 def hashed(key):
-    """The hash of an integer, which is itself, or of a tuple of integers."""
+    """The hash of an integer, which is itself, of a character, or of a tuple of such."""
     total = np.uint64(0)
     for number in key if isinstance(key, tuple) else (key,):
-        if not isinstance(number, (int, np.integer, np.bool_)):
+        if not isinstance(number, (str, int, np.integer, np.bool_)):
             refuse("a dict or a set is compiled whose keys are integers, or tuples of integers")
-        total = total * np.uint64(0x9E3779B97F4A7C15) + np.uint64(np.int64(number))
+        total = total * np.uint64(0x9E3779B97F4A7C15) + np.uint64(
+            np.int64(ord(number) if isinstance(number, str) else number)
+        )
     return total
 
 

@@ -1,5 +1,4 @@
-"""Integers as text, for `str`, `bin`, `oct` and `hex` where the characters are used, and back: texts are lists of code
-points here (`frontend/desugar/characters.py`)."""
+"""Integers as text, for `str`, `bin`, `oct` and `hex`, and back."""
 
 # mypy: ignore-errors
 
@@ -7,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.library.primitives import left_unless, refuse
+from appyc.library.code_points import digit
+from appyc.library.primitives import as_text, left_unless, refuse
 from appyc.library.table import list_loop
 
 
@@ -19,8 +19,8 @@ def _numeral(n, base, mark):
     out = []
     rest = abs(int(n))
     while True:
-        digit = rest % base
-        out.append(48 + digit if digit < 10 else 87 + digit)
+        last = rest % base
+        out.append(48 + last if last < 10 else 87 + last)
         rest //= base
         if rest == 0:
             break
@@ -30,7 +30,7 @@ def _numeral(n, base, mark):
     if n < 0:
         out.append(45)
     out.reverse()
-    return out
+    return as_text(out)
 
 
 def decimal(n):
@@ -53,11 +53,10 @@ def hexadecimal(n):
 def parsed(text):
     """The number that decimal digits behind a sign stand for. Other texts are left to Python."""
     first = 0
-    if len(text) > 0 and (text[0] == 45 or text[0] == 43):
+    if len(text) > 0 and (text[0] == "-" or text[0] == "+"):
         first = 1
     left_unless(first < len(text) < 19, "a text that is no short number")
     number = 0
     for at in range(first, len(text)):
-        left_unless(48 <= text[at] <= 57, "a character that is no digit")
-        number = 10 * number + text[at] - 48
-    return -number if text[0] == 45 else number
+        number = 10 * number + digit(text[at])
+    return -number if text[0] == "-" else number

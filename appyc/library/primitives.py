@@ -42,9 +42,9 @@ def as_list(items):
     return list(items)
 
 
-def code_points(text):
-    """The numbers of the characters of a text that is known at compile time, as a tuple."""
-    return tuple(map(ord, text))
+def as_text(items):
+    """The text of a list of characters, or of code points."""
+    return "".join(c if isinstance(c, str) else chr(c) for c in items)
 
 
 def refuse(message):

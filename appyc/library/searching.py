@@ -18,7 +18,7 @@ from appyc.library.table import of
 
 def precedes(x, y):
     """Whether x comes before y in NumPy's order, in which NaN is last."""
-    return x < y or (np.isnan(y) and not np.isnan(x))
+    return x < y or (not isinstance(x, str) and np.isnan(y) and not np.isnan(x))
 
 
 def insertion_points(a, v, side, rises):

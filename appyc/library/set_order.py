@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 
 from appyc.library.hashing import hashed
+from appyc.library.primitives import refuse
 from appyc.library.table import list_loop
 
 
@@ -27,6 +28,8 @@ def hash_of_integer(number):
 def hash_of(key):
     """Python's `hash` of an integer or a tuple of integers, modulo 2**64."""
     hashed(key)  # which refuses other keys
+    if isinstance(key, str):
+        refuse("the order of a set of texts is another one in each process")
     if not isinstance(key, tuple):
         return np.uint64(np.int64(hash_of_integer(key)))
     total = np.uint64(0x27D4EB2F165667C5)

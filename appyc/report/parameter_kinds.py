@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.types import ArrayType, DType
 
-_DTYPES = {d.value: d for d in DType}
+_DTYPES = {d.value: d for d in DType if d.kind != "s"}
 _SCALARS = {"int": DType.INT64, "float": DType.FLOAT64, "complex": DType.COMPLEX128, "bool": DType.BOOL}
 _ARRAYS = frozenset({"ndarray", "NDArray", "ArrayLike"})
 _WORD = re.compile(r"\w+")

@@ -19,6 +19,8 @@ WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the 
 
 def number(word: int, kind: str) -> object:
     """A number of this type ("float32", "python int64") that stands in a word, floats as their float64."""
+    if kind == "str":
+        return chr(word) if word >= 0 else ""
     owner, _, dtype = kind.rpartition(" ")
     whole = np.int64(word)
     value = (whole.view(np.float64) if dtype.startswith("float") else whole).astype(dtype)

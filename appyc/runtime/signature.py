@@ -19,11 +19,11 @@ from appyc.ir.results import fields_of
 from appyc.ir.types import ArrayType, Container, DType, Layout, fields_of_dtype, text_of_dtype
 from appyc.runtime._dispatch import item_types
 
-DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
+DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType if d.kind != "s"}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
 
 _NEAREST = {"longdouble": "float64", "clongdouble": "complex128"}
-_LISTED = ", ".join(str(d) for d in DType)
+_LISTED = ", ".join(map(str, DTYPES.values()))
 
 
 class ArgumentOverflowError(TypeInferenceError, OverflowError):

@@ -11,9 +11,8 @@ import pytest
 
 import appyc
 from appyc.compiler.parameters import Parameters
-from appyc.frontend.desugar.characters import with_codes
-from appyc.frontend.source import Source, read_source
-from appyc.frontend.syntax.character_roles import texts_run_over
+from appyc.frontend.source import read_source
+from appyc.frontend.syntax.text_parameters import texts_run_over
 from tests.compiler.test_list_arguments import outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
@@ -122,6 +121,71 @@ def classified(s: Any, t: Any) -> Any:
         changed.append(c.lower())
         out = out + c
     return counts, out, "".join(changed), changed
+
+
+def made(s: Any, t: Any) -> Any:
+    both, low, line = s + t, s.lower(), "-" * len(s)
+    turned = n = 0
+    for c in both:
+        n += ord(c)
+    for a, b in zip(s[::-1] + t, low.upper()):  # noqa: B905
+        turned += a == b
+    if (t + s)[:2] == both[:2]:
+        n += 1000
+    line = "|" + line
+    return n, turned, both, low == t.lower(), low, line + "|", s[1:] * 2, (s + "xy" + s[:1])[::-1]
+
+
+def put_in_front(s: Any, t: Any) -> Any:
+    out, best, grown = "", "", ""
+    for c in s:
+        out = c + out
+        grown += c * 2 + t
+        part = s[len(out) :] + c
+        if part > best and c != "x":
+            best = part
+    return out, best, grown
+
+
+def without_blanks(s: Any, t: Any) -> Any:
+    changed = s.replace("b", "xy").replace("a", t[:1]).replace("x", "")
+    inside = (" " + s + "\t ").strip()
+    return (
+        changed,
+        inside,
+        (" " + s).lstrip(),
+        (s + "  ").rstrip(),
+        ", ".join(c for c in s if c != "b"),
+        t.join(s[k : k + 2] for k in range(3)),
+    )
+
+
+def run_lengths(s: Any, t: Any) -> Any:
+    out, last, n = "", "", 0
+    for c in s:
+        if c == last:
+            n += 1
+        else:
+            if n:
+                out += f"{last}{n}"
+            last, n = c, 1
+    return out + last + str(n), f"{s}: {t}<{n}>", len(f"{out}{last}")
+
+
+def looked_for(s: Any, t: Any) -> Any:
+    n = at = 0
+    for i in range(len(s)):
+        part = s[i : i + 2]
+        n += s.startswith(part) + 2 * s.endswith(part) + 4 * (part in t) + 8 * ("bc" not in t[i:])
+        n += (
+            100 * s.count(part)
+            + 10000 * s.find(part, i - 3)
+            + 100000 * (part < t)
+            + 1000000 * (s[i:] >= "ab")
+        )
+    while s.find("b", at) >= 0:
+        at = s.find("b", at) + 1
+    return n, at, s.isdigit(), s[1:].isalpha(), s <= t, s > t, s.index(t[:1]), str(len(s)).startswith("1")
 
 
 def kept_and_joined(s: Any, t: Any) -> Any:
@@ -346,7 +410,8 @@ PROGRAMS: list[Callable[..., Any]] = [
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
-    complemented, of_several, order_of_a_set, copied_set,
+    complemented, of_several, order_of_a_set, copied_set, made, put_in_front, without_blanks, looked_for,
+    run_lengths,
 ]  # fmt: skip
 
 
@@ -363,7 +428,8 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
     counted_by_character, copied, parts, parts_and_lists, longest_palindrome, empty_texts_among_characters, joined,
-    dict_without_changes, kept_and_joined, complemented, of_several,
+    dict_without_changes, kept_and_joined, complemented, of_several, made, put_in_front, without_blanks, looked_for,
+    run_lengths,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)
@@ -420,60 +486,68 @@ def test_explain_takes_texts_bytes_and_lists() -> None:
     assert len(appyc.jit(f).explain("text", b"bytes", [1, 2]).loops) == 3
 
 
-def rewritten(text: str, *texts: str) -> str:
-    lines = tuple(textwrap.dedent(text).strip().splitlines(keepends=True))
-    source = Source("f", "f.py", lines, 1, 0)
-    return ast.unparse(with_codes(source, frozenset(texts), lambda _: None).ast)
-
-
-def test_the_rule() -> None:
+def test_the_texts_that_are_looked_at() -> None:
     text = """
-        def f(s, t, k):
+        def f(s, t, k, mode):
             last = ''
             for i, c in enumerate(s[k:]):
-                if c == last or c in 'ab' or t[i] != 'x' and not t:
+                if c == last or t[i] != 'x' and mode == 'ab':
                     k += ord(c) + len(t)
                 last = c
     """
-    assert rewritten(text, "s", "t") == textwrap.dedent("""
-        def f(s, t, k):
-            last = -1
-            for i, c in enumerate(s[k:]):
-                if c == last or c in (97, 98) or (t[i] != 120 and (not t)):
-                    k += c + len(t)
-                last = c
-    """).strip()  # fmt: skip
     tree = ast.parse(textwrap.dedent(text)).body[0]
     assert isinstance(tree, ast.FunctionDef)
     assert texts_run_over(tree) == {"s", "t"}
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "k = [s[0], 1]",
-        "k = s + s",
-        "k = s[0] + s[1]",
-        "k = s.upper()",
-        "k = [s]",
-        "d = {}; d[s[0]] = s[1]; return d",
-    ],
-)
-def test_other_uses_are_refused(use: str) -> None:
-    with pytest.raises(appyc.UnsupportedError, match="this use of a text is not compiled"):
-        rewritten(f"def f(s, k):\n    {use}", "s")
+def refused_sum(s: Any) -> Any:
+    return s[0] + len(s)
 
 
-def test_a_character_whose_name_is_that_of_a_number_too():
-    def codes(s):
+def refused_number(s: Any) -> Any:
+    return -s[0]
+
+
+def refused_order(s: Any) -> Any:
+    return s[0] < 1
+
+
+def refused_index(s: Any) -> Any:
+    return s[s[0]]
+
+
+def refused_method(s: Any) -> Any:
+    return len(s[1:].title())
+
+
+@pytest.mark.parametrize("fn", [refused_sum, refused_number, refused_order, refused_index, refused_method])
+def test_other_uses_are_refused(fn: Any) -> None:
+    with pytest.raises(
+        appyc.CompileError, match=r"this use of a text is not compiled|not supported between|is a Python str"
+    ):
+        appyc.jit(fn, strict=True, cache=False)("abc")
+    assert outcome(appyc.jit(fn), "abc") == outcome(fn, "abc")
+
+
+def test_a_character_whose_name_is_that_of_a_number_too() -> None:
+    def codes(s: Any) -> Any:
         total = 0
         for c in s:
             total += ord(c)
         c = total % 7
         return c + total
 
-    with pytest.raises(appyc.UnsupportedError, match="a name that stands for nothing else"):
-        appyc.jit(codes, strict=True, cache=False)("abc")
+    assert appyc.jit(codes, strict=True, cache=False)("abc") == codes("abc")
+
+    def either(s: Any) -> Any:
+        c = 1
+        for k in range(len(s)):
+            if s[k] == "b":
+                c = s[k]
+        return c
+
+    with pytest.raises(appyc.CompileError, match="a Python str on one path and a Python int on another"):
+        appyc.jit(either, strict=True, cache=False)("abc")
 
 
 BASES = "ACGT"

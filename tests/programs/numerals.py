@@ -127,3 +127,17 @@ def beyond_the_end(n):
 @PROGRAMS.on(2)
 def not_found(n):
     return "AC".index("ACGT"[n])
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(-1234)
+def made_of_numerals(n):
+    text = str(n) + "-" + bin(n)[2:]
+    line = "=" * len(text)
+    padded = ("00000000" + str(abs(n)))[-8:]
+    return text, line, padded, f"{n}:{padded}", text.replace("1", "one"), "10" in text, text.find("-", 1)
+
+
+@PROGRAMS.on(5)
+def separated(n):
+    return ", ".join(str(i * i) for i in range(n)), "<" + "".join(str(i) for i in range(n)) * 2 + ">"

@@ -68,7 +68,20 @@ class _Maker:
     def text(self) -> str:
         plain = self.rng.choice(["s", "s", "t", *self.has("w", "w", "w")])
         joined = [f'"".join(reversed({plain}))', *self.has("l", '"".join(l)')]
-        return self.rng.choice([plain, plain, plain, self.part(plain), self.part(plain), *joined])
+        forms = [plain, plain, plain, self.part(plain), self.part(plain), *joined]
+        return self.made(plain) if self.rng.random() < 0.2 else self.rng.choice(forms)
+
+    def made(self, plain: str) -> str:
+        """A text that an expression makes, short of other texts."""
+        pick = self.rng.choice
+        part = pick(["s", "t", "'a'", "'xy'", self.part(plain), *self.has("c", "c")])
+        forms = [
+            f"({plain} + {part})", f"({part} + {plain})[:9]", f"{plain}[:4] * {pick(['n', '2', 'i'])}",
+            f"{plain}.{pick(['lower', 'upper', 'strip', 'lstrip', 'rstrip'])}()",
+            f"{plain}.replace({pick(['chr(97)', repr('a'), repr('b')])}, {part})",
+            f"{pick([repr(''), repr(' '), 't[:2]'])}.join(z for z in {plain} if z {pick(['!=', '>'])} 'a')",
+        ]  # fmt: skip
+        return pick(forms)
 
     def list(self) -> str:
         made = [
@@ -95,7 +108,9 @@ class _Maker:
         c = self.character()
         forms = [
             "n", "k", f"len({self.text()})", f"len({self.list()})", f"ord({c})", f"int({c})", "i",
-            f"{self.rng.choice('st')}.count({c})", *self.has("l", f"l.count({c})", f"l.index({c})"),
+            f"{self.rng.choice('st')}.count({c})", f"{self.text()}.count({self.given()})",
+            f"{self.text()}.find({self.given()}, {self.index('s')})", f"{self.text()}.index({self.given()})",
+            *self.has("l", f"l.count({c})", f"l.index({c})"),
             *self.has("d", f"d.get({c}, 0)", "len(d)", f"d[{c}]"), *self.has("e", "len(e)"),
             *self.has("w", f"w.count({c})"), f"sum(1 for y in {self.text()} if y == {c})",
         ]  # fmt: skip
@@ -114,6 +129,10 @@ class _Maker:
             f"{self.sequence() if self.rng.random() < 0.3 else self.character()} == {constant}",
             f"{c}.{self.test()}()", f"not {self.text()}", f"len({self.text()}) > {self.number()}",
             f"{self.number()} > n", "i > 0", *self.has("l", "not l"),
+            f"{self.given()} in {self.text()}",
+            f"{self.text()}.{self.rng.choice(['startswith', 'endswith'])}({self.given()})",
+            f"{self.text()} {operator} {self.given()}",
+            f"{self.given()}.{self.test()}()",
         ]  # fmt: skip
         return self.rng.choice(forms)
 
@@ -125,7 +144,8 @@ class _Maker:
         forms = [
             f"k += {self.number()}", f"k = {self.number()}", f"k += {self.condition()}",
             *self.has("c", *[f"c = {c}"] * 2, f"c = max({text})", f"c, k = {c}, k + 1"),
-            *self.has("w", f"w += {c}", f"w += {c}", f"w += {self.given()}", f"w = w + {c}", f"w = {text}"),
+            *self.has("w", f"w += {c}", f"w += {c}", f"w += {self.given()}", f"w = w + {c}", f"w = {text}",
+                      f"w = ({c} + w)[:20]"),
             *self.has("l", f"l.append({c})", f"l.append({c})", "l.pop()", "l.pop(0)", "l.sort()", "l.reverse()"),
             *self.has("l", f"l.insert(i, {c})", f"l.extend({self.given()})", f"l += list({self.given()})"),
             *self.has("l", f"l[{self.index('l')}] = {c}", f"l = {self.list()}", "l[0], l[-1] = l[-1], l[0]"),
@@ -149,6 +169,8 @@ class _Maker:
         self.loop -= has_item
         if any(re.search(r"\bl(\.append|\.insert|\.extend| \+=)", line) for line in block):
             over = re.sub(r"\bl\b(?=[,):])", "l[:]", over)
+        if any(re.search(r"\bw (\+=|= w \+)", line) for line in block):
+            over = re.sub(r"\bw\b", "w[:5]", over)  # which else grows exponentially
         return [indent + over, *block]
 
     def block(self, indent: str, depth: int) -> list[str]:

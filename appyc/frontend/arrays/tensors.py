@@ -60,7 +60,9 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
             index = (*value.index, *(ir.Var(axis, loc=loc) for axis in axes))
             item = element_of(value.symbol, index, loc, checked=bool(value.index))
-            return Tensor(axes, extents, item.expr, view=not item.python, python=item.python)
+            is_text = isinstance(item.expr, ir.Cast) and value.symbol.dtype is DType.TEXT
+            element = item.expr.arg if is_text else item.expr  # type: ignore[union-attr]
+            return Tensor(axes, extents, element, view=not item.python, python=item.python)
         case Number(is_int=None):
             return Tensor((), (), value.expr)
         case Number():
@@ -120,7 +122,10 @@ def element_type(value: Value) -> DType:
 
 def as_value(tensor: Tensor) -> Value:
     """The tensor, or the number that it is where it has no axes."""
-    return tensor if tensor.axes else Number(tensor.element, tensor.python)
+    element = tensor.element
+    if not tensor.axes and element.dtype is DType.TEXT:
+        element = cast(element, DType.CHARACTER)
+    return tensor if tensor.axes else Number(element, tensor.python)
 
 
 def pinned(scope: Scope, name: str, expr: ir.Expr) -> ir.Expr:
@@ -287,6 +292,7 @@ def materialise(
     scope: Scope, tensor: Tensor, name: str, loc: Loc, container: Container = Container.ARRAY
 ) -> ArrayRef:
     """A new C-contiguous array with the tensor's elements."""
+    container = Container.TEXT if tensor.element.dtype is DType.TEXT else container
     array = scope.new_array(name, tensor.element.dtype, tensor.extents, loc, container)
     axes, element = renamed(scope, tensor)
     index = tuple(ir.Var(axis, loc=loc) for axis in axes)

@@ -17,6 +17,7 @@ from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer,
 from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.characters import as_character, is_character, is_written
 from appyc.frontend.types.value_parts import with_numbers
 from appyc.frontend.types.values import (
     MaybeNone,
@@ -63,6 +64,8 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         return expressions.lower_or_none(scope, nodes[0])
     first = expressions.lower_number(scope, nodes[0])
     for node in nodes[1:]:
+        if first.type.dtype is DType.BOOL and constant_truth(first.expr) == (not is_and):
+            break  # the later operands are never evaluated
         try:
             value, block = _branch(scope, node)
         except NoValue:
@@ -186,6 +189,8 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
     if is_none(then) or is_none(other):
         raise UnsupportedError("this is None, or an array", loc,
                                "write it as a statement: `x = None`, then `if ...: x = ...`")  # fmt: skip
+    if is_character(then) or is_character(other) or (is_written(then) and is_written(other)):
+        then, other = as_character(then, loc), as_character(other, loc)
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
 

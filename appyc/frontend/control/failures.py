@@ -16,6 +16,7 @@ from appyc.errors import LibraryCallError, Loc, UnsupportedError, conversion_err
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.characters import is_character, recast
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.fault_words import AS_TUPLE, FAULT_WORDS
 from appyc.ir.nodes import Expr, Fail, Intrinsic
@@ -148,6 +149,10 @@ class _Message:
                 self.scope.loc(node), "int(x) makes it Python's on both",
             )  # fmt: skip
         expr = value.expr
+        if is_character(value):
+            self.words.append(recast(expr, DType.INT64))
+            self.kinds.append("str")
+            return len(self.words) - 1
         if expr.dtype.is_float:
             word: Expr = Intrinsic("float_bits", (cast(expr, DType.FLOAT64),), DType.INT64, loc=expr.loc)
         else:

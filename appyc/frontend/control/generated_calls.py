@@ -46,7 +46,7 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     is_list = isinstance(value, vals.ListSlots) or (value is not None and vals.is_listed(value))
     is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
     if argument is not None and (is_generator or is_list or is_vector):
-        return _folded(scope, argument, "found", loops.ANY if is_any else loops.ALL)
+        return folded_into(scope, argument, "found", loops.ANY if is_any else loops.ALL)
     if not isinstance(value, vals.TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
@@ -97,7 +97,7 @@ def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
                 return None
         case _:
             return None
-    return _folded(scope, items, "total", loops.SUM, start=start[0] if start else ast.Constant(0))
+    return folded_into(scope, items, "total", loops.SUM, start=start[0] if start else ast.Constant(0))
 
 
 def _nothing_is_of_its_type(items: vals.Value) -> bool:
@@ -114,10 +114,12 @@ def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             pass
         case _:
             raise UnsupportedError("math.prod is compiled with one argument, and start", loc)
-    return _folded(scope, tuple_in_place(over), "product", loops.PRODUCT, start=start)
+    return folded_into(scope, tuple_in_place(over), "product", loops.PRODUCT, start=start)
 
 
-def _folded(scope: Scope, over: ast.expr, name: str, how: loops.Folding, **given: ast.expr) -> vals.Value:
+def folded_into(
+    scope: Scope, over: ast.expr, name: str, how: loops.Folding, **given: str | ast.expr
+) -> vals.Value:
     """The value that loops fold the items of an iterable into."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
         over = loops.items_of(over, unused("item", scope.locals))

@@ -21,6 +21,7 @@ from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import as_character, is_written
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall
 from appyc.frontend.types.value_parts import item_at
@@ -108,6 +109,8 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
         if is_array(owner):
             return _over_tensor(scope, ravelled(scope, as_tensor(scope, owner, loc), loc), loc)
     value = with_items_of_set(scope, bytes_as_tuple(expressions.lower_expression(scope, node), loc), loc)
+    if is_written(value):
+        value = vals.TupleValue(tuple(as_character(vals.Opaque(c), loc) for c in str(value.obj)))
     if isinstance(value, vals.DictValue):
         return expressions.keys_of(value, loc)
     if isinstance(value, vals.TupleValue):

@@ -24,6 +24,7 @@ from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, Fork, LoopFrame
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.characters import is_text, is_written
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -118,12 +119,24 @@ def join(scope: Scope, name: str, a: Binding | None, b: Binding | None, fork: Fo
         case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
             return _join_arrays(scope, name, a, b, fork, loc)
         case _:
+            _learn_texts(scope, name, a, b)
             whole = ArrayRef | Tensor | TupleSlots
             return _conflict(a, b, unsupported=isinstance(a, whole) or isinstance(b, whole))
 
 
 def _form(value: TupleSlots) -> object:
     return len(value.items), value.names, value.made_by, value.keys
+
+
+def _learn_texts(scope: Scope, name: str, a: Binding, b: Binding) -> None:
+    """Notes a name that one path binds to a text or a character, and another to one that is written out."""
+    is_one = [isinstance(one, Slot) and one.symbol.dtype is DType.CHARACTER for one in (a, b)]
+    written = [one.obj for one in (a, b) if is_written(one)]
+    if any(map(is_text, (a, b))) and (any(is_one) or written):
+        scope.facts.note(scope.facts.texts, name)
+    elif any(is_one) and written:
+        is_short = len(str(written[0])) < 2
+        scope.facts.note(scope.facts.characters if is_short else scope.facts.texts, name)
 
 
 def _conflict(a: Binding, b: Binding, *, unsupported: bool = True) -> Conflict:
@@ -148,7 +161,8 @@ def _join_arrays(
     """The phi storage of a name that two paths bind to different arrays; a conflict if their types differ."""
     if name not in fork.needed:
         return Conflict("another array on another path", unsupported=True)
-    if (dtype_of(a), a.ndim, a.python) != (dtype_of(b), b.ndim, b.python) or (a.python and a.ndim < 2):
+    is_kept = not a.python or a.ndim > 1 or dtype_of(a) is DType.TEXT
+    if (dtype_of(a), a.ndim, a.python) != (dtype_of(b), b.ndim, b.python) or not is_kept:
         return _conflict(a, b)
     before = fork.env.get(name)
     for home in (a, b) if b == before else (a,):

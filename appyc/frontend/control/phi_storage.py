@@ -93,6 +93,7 @@ def new_home(
     scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc, container: Container = Container.ARRAY
 ) -> ArrayRef:
     """New phi storage for a name, whose lengths are variables that the copies into it assign."""
+    container = Container.TEXT if dtype is DType.TEXT else container
     symbol = scope.supply.fresh(name, ArrayType(dtype, ndim, container=container))
     scope.memory.made.add(symbol)
     scope.memory.homes[symbol] = scope.supply.fresh(f"{name}_is", DType.INT64)

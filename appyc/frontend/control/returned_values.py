@@ -18,6 +18,7 @@ from appyc.frontend.expressions.arithmetic import cast, const, integer, to_type
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import is_character, is_text, recast, refused_text
 from appyc.frontend.types.numbers import PY_INT
 from appyc.frontend.types.value_parts import place_of, walk, with_parts
 from appyc.ir import nodes as ir
@@ -98,6 +99,16 @@ class ResultTrees:
 
     def tree(self, value: vals.Value) -> ResultTree:
         match value:
+            case vals.Number() if is_character(value):
+                code = vals.Number(recast(value.expr, DType.INT64), python=True)
+                return MadeOf("character", (self._scalar(code),))
+            case vals.ArrayRef(symbol=text) if is_text(value):
+                return MadeOf("text", (self._whole(text),))
+            case vals.ReturnedList(slots=slots) if slots.kinds[0].dtype.kind == "s":
+                if slots.of_tuples:
+                    raise refused_text(self.loc)
+                makes = "text" if is_text(slots) else "characters"
+                return MadeOf(makes, (self._whole(slots.columns[0]), self._scalar(value.count)))
             case vals.Number(is_int=None):
                 return self._scalar(value)
             case vals.Number():
@@ -115,7 +126,9 @@ class ResultTrees:
             case vals.ReturnedChoice():
                 which = self._scalar(value.which)
                 options = tuple(self._whole(s) for s in options_of(self.scope, value))
-                return Chosen(which, options, may_choose_none(self.scope, value))
+                chosen = Chosen(which, options, may_choose_none(self.scope, value))
+                is_of_texts = options_of(self.scope, value)[0].dtype is DType.TEXT
+                return MadeOf("text", (chosen,)) if is_of_texts else chosen
             case vals.TupleValue(made_by=""):
                 return tuple(self.tree(v) for v in value.items)
             case vals.TupleValue():

@@ -25,7 +25,7 @@ from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import Move, copy_in_parallel, note, root
 from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
-from appyc.frontend.expressions import lists, structured_arrays
+from appyc.frontend.expressions import lists, strings, structured_arrays
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
@@ -36,6 +36,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import as_character, is_string, is_text
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType, PartedTypesError
@@ -116,6 +117,14 @@ def _is_made_here(scope: Scope, node: ast.expr) -> bool:
 def stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
     match value:
+        case vals.Opaque() | vals.Number() | vals.ListSlots() if scope.facts.text_results and is_string(
+            value
+        ):
+            return strings.held(scope, value, loc)
+        case vals.Opaque(obj=str(written)) if len(written) < 2:
+            return as_character(value, loc)
+        case vals.ArrayRef() | vals.Tensor() | vals.Opaque(obj=str()) if is_string(value):
+            return value if scope.is_inlined and not is_text(value) else strings.held(scope, value, loc)
         case vals.ArrayRef() if vals.is_list_itself(value) and value.symbol in scope.memory.made:
             return stored(scope, list_value(scope, value, loc), loc)
         case vals.ArrayRef() if _is_own_table(scope, value):
@@ -233,6 +242,8 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
+        if any(map(_is_text, walk(value))) or any(map(_is_text, walk(scope.result.value))):
+            scope.facts.learn(scope.facts.text_results, True)
         homes = _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items()
         leaves = _different_arrays(scope, value, scope.result.value)
         if leaves is not None and not (scope.is_inlined and homes):
@@ -307,6 +318,10 @@ def _kind_of_array(scope: Scope, value: _Array) -> tuple[DType, int, Container] 
         case vals.ReturnedChoice():
             options = scope.options.get(value.leaf)
             return (options[0].dtype, value.ndim, Container.ARRAY) if options else None
+
+
+def _is_text(value: vals.Value) -> bool:
+    return is_text(value.slots if isinstance(value, vals.ReturnedList) else value)
 
 
 def _without_arrays(value: vals.Value) -> vals.Value:

@@ -27,6 +27,8 @@ from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import may_return, one_by_one, statements_in
+from appyc.frontend.types.characters import refused_text
+from appyc.frontend.types.numbers import TextAmongNumbersError
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
 from appyc.ir.nodes import If, Likely, Unary, Var
 from appyc.ir.raising import can_fault
@@ -144,6 +146,8 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
     except NoValue:
         del scope.loops[loops:]
         scope.live = False  # the path ends here in this round of lowering
+    except TextAmongNumbersError:
+        raise refused_text(loc) from None
     except RecursionError:
         raise UnsupportedError("this is nested too deeply to be compiled", loc,
                                "give parts of it names, or make them functions") from None  # fmt: skip

@@ -58,6 +58,10 @@ SUM = Folding("it = start", "it = it + item")
 PRODUCT = Folding("it = start", "it = it * item")
 ANY = Folding("it = False", "if item:\n    it = True\n    break", "if it: break")
 ALL = Folding("it = True", "if not item:\n    it = False\n    break", "if not it: break")
+JOINED = Folding("it = ''", "it += item")
+JOINED_WITH = Folding(
+    "it = ''; is_next = False", "if is_next:\n    it += between\nis_next = True\nit += item"
+)
 FIRST = Folding("", "it = item\nbreak")
 
 

@@ -65,9 +65,9 @@ def _read_early(function: ast.FunctionDef, sets: dict[str, ast.Set]) -> set[str]
 
 
 def _is_constant(item: ast.expr) -> bool:
-    """Whether this is a number that is written out, or a tuple of such."""
+    """Whether this is a number or a text that is written out, or a tuple of such."""
     match item:
-        case ast.Constant(value=int() | float()):
+        case ast.Constant(value=int() | float() | str()):
             return True
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
             return True

@@ -82,11 +82,11 @@ _WITHOUT_VALUES = re.compile(
 _ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(items)')}"
 
 
-def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
-    """The function, with its dicts, counters and sets replaced."""
-    kinds = hashed_names(source.ast, value_of)
+def without_hash_tables(source: Source, value_of: ValueOf, of_texts: frozenset[str] = frozenset()) -> Source:
+    """The function, with its dicts, counters and sets replaced. of_texts: as in `hashed_names`."""
+    kinds = hashed_names(source.ast, value_of, of_texts)
     named = with_named_operations(source, kinds, value_of)
-    kinds = kinds if named is source else hashed_names(named.ast, value_of)
+    kinds = kinds if named is source else hashed_names(named.ast, value_of, of_texts)
     return replaced(named, kinds, _HashTables, value_of)
 
 

@@ -9,18 +9,18 @@ from functools import partial
 
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.tree import is_new_list, names_in, walk
+from appyc.frontend.syntax.tree import bindings_of, is_new_list, names_in, walk
 from appyc.library import set_order
 
 
-def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
-    """The container that an expression makes."""
+def kind_of(value: ast.expr, value_of: ValueOf, written: Set[ast.expr] = frozenset()) -> Kind | None:
+    """The container that an expression makes. written: dicts whose keys are characters."""
     match value:
-        case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):
+        case ast.Dict(keys=keys) if value in written or not any(k is None or _is_text(k) for k in keys):
             return Kind("dict")
         case ast.DictComp() | ast.SetComp():
             return Kind("dict" if isinstance(value, ast.DictComp) else "set")
-        case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_text(e) for e in elts):
+        case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_long(e) for e in elts):
             return Kind("set")
         case ast.Call(func=func, args=args, keywords=[]):
             maker = value_of(func)
@@ -81,16 +81,25 @@ def _operands(value: ast.expr) -> set[str]:
     return names_in(value)
 
 
-def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
+def hashed_names(
+    tree: ast.FunctionDef, value_of: ValueOf, of_texts: frozenset[str] = frozenset()
+) -> dict[str, Kind]:
     """The names that stand for hash tables alone, and what they are. A set may get another name where nothing reads the
-    first one any more."""
+    first one any more. of_texts: dicts whose keys are characters."""
+    written = {
+        value
+        for node in walk(tree)
+        for target, value in bindings_of(node)
+        if isinstance(target, ast.Name) and target.id in of_texts
+    }
+    made_by = partial(kind_of, written=written, value_of=value_of)
     assigned = [node for node in walk(tree) if isinstance(node, ast.Assign)]
     values = (
         n.value for n in walk(tree) if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None
     )
-    if not any(kind_of(value, value_of) == Kind("set") for value in values):
-        found = bindings(tree, partial(kind_of, value_of=value_of))
-        return {name: kind for name, kind in found.items() if is_entered(tree, name)}
+    if not any(made_by(value) == Kind("set") for value in values):
+        found = bindings(tree, made_by)
+        return {name: kind for name, kind in found.items() if name in of_texts or is_entered(tree, name)}
     behind = names_behind(tree.body)
     moved = {
         n.value
@@ -99,7 +108,7 @@ def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
     }
 
     def kind(value: ast.expr) -> Kind | None:
-        return Kind("set") if is_operation(value) or value in moved else kind_of(value, value_of)
+        return Kind("set") if is_operation(value) or value in moved else made_by(value)
 
     found = bindings(tree, kind)
     operations = [
@@ -109,7 +118,9 @@ def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
         for name in map(ast.unparse, node.targets)
     ]
     used = {name for name, _ in operations} | names_in(*(n for n in walk(tree) if is_operation(n)))
-    kinds = {n: k for n, k in found.items() if (k.is_set and n in used) or is_entered(tree, n)}
+    kinds = {
+        n: k for n, k in found.items() if (k.is_set and n in used) or n in of_texts or is_entered(tree, n)
+    }
     sets = {name for name, kind in kinds.items() if kind.is_set}
     while others := {name for name, operands in operations if name in kinds and not operands <= sets}:
         sets -= others
@@ -119,6 +130,10 @@ def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
 
 def _is_text(key: ast.expr) -> bool:
     return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def _is_long(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str) and len(key.value) > 1
 
 
 def is_entered(tree: ast.FunctionDef, name: str) -> bool:

@@ -329,20 +329,13 @@ class Containers(Rules):
         before: list[ast.stmt] = []
         given = [*values]
         for at, value in enumerate(given):
-            match value:
-                case ast.Call(func=ast.Constant(value=ReturnedContainer()) as of_items, args=[it]):
-                    pass  # the container's items, or its keys, are made of numbers
-                case it:
-                    of_items = None
-            name = self.owner(it)
+            name = self.owner(value)
             if name is None or self.kinds[name].is_bounded:
                 values[at] = self.returned_part(value, given, before)
                 continue
             before += self.as_lists(name, node)
             made = building.constant(ReturnedContainer(self.kinds[name].makes))
-            values[at] = out = self.expression(self.RETURNED, name, node, made=made)
-            if of_items is not None and isinstance(out, ast.Call):
-                out.args[0] = building.located(ast.Call(of_items, [out.args[0]], []), node)
+            values[at] = self.expression(self.RETURNED, name, node, made=made)
         if not isinstance(node.value, ast.Tuple):
             (node.value,) = values
         return [*before, node]

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int, without_negative_zero
+from appyc.frontend.types.characters import cast_character
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import (
     PY_BOOL,
@@ -65,13 +66,16 @@ def element_of(array: Symbol, index: tuple[Expr, ...], loc: Loc, *, checked: boo
     """An element of an array; of a list, bytes or a text it is a number of Python's own."""
     load = Load(array, index, checked=checked, loc=loc)
     is_list = array.array.is_list
-    return Number(cast(load, DType.INT64) if is_list and array.dtype.kind == "u" else load, is_list)
+    kinds = {"u": DType.INT64, "s": DType.CHARACTER} if is_list else {}
+    return Number(cast(load, kinds.get(array.dtype.kind, array.dtype)), is_list)
 
 
 def cast(expr: Expr, dtype: DType) -> Expr:
     """The expression converted to `dtype`; constants are folded."""
     if expr.dtype is dtype:
         return expr
+    if "s" in (expr.dtype.kind, dtype.kind):
+        return cast_character(expr, dtype)
     if isinstance(expr, Const):
         return Const(_convert(expr.value, dtype), dtype, loc=expr.loc)
     if dtype is DType.BOOL:
@@ -105,9 +109,10 @@ def truth_of(expr: Expr) -> Expr:
     """The truth value of `expr`, as a bool."""
     if expr.dtype is DType.BOOL:
         return expr
+    nothing = -1 if expr.dtype.kind == "s" else _convert(0, expr.dtype)
     if isinstance(expr, Const):
-        return const(bool(expr.value), DType.BOOL, expr.loc)
-    return Compare("!=", expr, Const(_convert(0, expr.dtype), expr.dtype, loc=expr.loc), loc=expr.loc)
+        return const(expr.value != nothing, DType.BOOL, expr.loc)
+    return Compare("!=", expr, Const(nothing, expr.dtype, loc=expr.loc), loc=expr.loc)
 
 
 def constant_truth(expr: Expr) -> bool | None:

@@ -32,6 +32,7 @@ from appyc.frontend.expressions.operator_syntax import (
     scalar_operation,
 )
 from appyc.frontend.expressions.starred_targets import gathered
+from appyc.frontend.expressions.strings import bound, extend, grows
 from appyc.frontend.expressions.structured_arrays import part_of
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
@@ -41,6 +42,7 @@ from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
 from appyc.frontend.types import value_parts
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import is_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.weak_ints import refuse_other_kind, require_fit
@@ -54,6 +56,12 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
         lists.bind_list(scope, targets[0].id, value, loc)
         return
+    match targets, value:
+        case [ast.Name(id=name) as text], ast.BinOp(left=ast.Name(id=left), op=ast.Add(), right=part) if (
+            name == left and grows(scope, name)
+        ):
+            lower_augmented(scope, text, ast.Add(), part, loc)
+            return
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.shared_lists | scope.shared_tables:
         bind_shared(scope, targets[0].id, value, loc)
         return
@@ -121,7 +129,8 @@ def assign_to(scope: Scope, target: ast.expr, value: vals.Value, loc: Loc) -> No
                 value = vals.ArrayRef(value.symbol, index)
             elif isinstance(value, vals.ArrayRef) and not scope.source.trusted:
                 scope.memory.named.setdefault(value.symbol, name)
-            scope.bind(name, tensors.held(scope, value, name, loc), loc)
+            if (whole := bound(scope, name, value, loc)) is not None:
+                scope.bind(name, tensors.held(scope, whole, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)
         case ast.Subscript():
@@ -237,6 +246,8 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: vals.Value, 
         owner = replace(owner, keys=(*owner.keys, key))
         items.append(value)
     else:
+        if key is None and is_character(lower_or_none(scope, index)):
+            scope.facts.learn(scope.facts.hashed, name)
         items[dict_item(scope, owner, index, loc)] = value
     stored = tensors.held(scope, replace(owner, values=vals.TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
@@ -266,6 +277,10 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
     if isinstance(target, ast.Name):
         with scope.collect() as block:
             operand = lower_expression(scope, value)
+        if symbol == "+" and is_string(operand) and grows(scope, target.id):
+            scope.block.extend(block)
+            extend(scope, target.id, operand, loc)
+            return
         old = scope.read(target.id, scope.loc(target))
         if isinstance(old, vals.ArrayRef) or (isinstance(old, vals.Tensor) and old.ndim):
             scope.block.extend(block)

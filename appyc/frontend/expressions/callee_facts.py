@@ -72,6 +72,8 @@ class Known:
         default_factory=dict
     )
     inlining: Inlining = field(default_factory=Inlining)
+    has_empty: bool = False
+    """Whether the empty text may be found where characters are."""
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""

@@ -6,9 +6,7 @@ import ast
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import Any
 
 import numpy as np
 
@@ -27,11 +25,11 @@ from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected, length_of_range
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.expressions import arithmetic, attributes, expressions, inlining
+from appyc.frontend.expressions import arithmetic, attributes, expressions, inlining, string_methods
 from appyc.frontend.expressions.array_list_calls import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits, leave_inexact
-from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given
+from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given, named_list
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
@@ -48,13 +46,13 @@ from appyc.frontend.library.number_conversions import number_method
 from appyc.frontend.library.scalar_functions import FUNCTIONS, TO_INT
 from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.syntax.tree import is_list, is_new_list, tuple_in_place
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import as_character, is_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import PartedTypesError, as_dtype, holds
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
-from appyc.ir.results import CONTAINERS
 from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
 from appyc.library.mathematics import length, power, rounded
@@ -76,16 +74,15 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         values = expressions.lower_operands(scope, node.args)
         match text:
             case FunctionType():
-                if (made := lower_primitive(scope, text, values, loc)) is not None:
+                values = [as_character(value, loc) for value in values]
+                of_texts = string_methods.of_lists(scope, text, values, loc)
+                if (made := of_texts or lower_primitive(scope, text, values, loc)) is not None:
                     return made
                 try:
                     return inlining.called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, *error.hints) from None
             case vals.ReturnedContainer(makes):
-                if makes == "characters" and isinstance(values[0], vals.DictValue):  # its keys
-                    keys: Any = CONTAINERS[makes](values[0].keys)
-                    return replace(values[0], keys=tuple(keys))
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
             case ArrayListCall():
                 return array_in(scope, values, loc, may_be_none=text is ArrayListCall.PART_OR_NONE)
@@ -93,6 +90,8 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones
         owner = scope.lower(node.func.value)
+        if is_string(owner) and (of_text := string_methods.lower(scope, node, owner, loc)) is not None:
+            return of_text
         if not isinstance(owner, vals.Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
         if kind_of(owner.obj) is not None:
@@ -130,6 +129,8 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         return found
     if (text := _WITH_COUNT.get((_hashable(callee.obj), len(node.args)))) is not None:
         callee = vals.Opaque(text, callee.root)
+    if (of_text := string_methods.call(scope, node, callee.obj, loc)) is not None:
+        return of_text
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_calls.generated_sum(scope, node)) is not None:
@@ -319,6 +320,9 @@ def _dict_method(scope: Scope, owner: vals.DictValue, name: str, node: ast.Call,
         case "items", []:
             pairs = zip(keys.items, values.items, strict=True)
             return vals.TupleValue(tuple(vals.TupleValue(pair) for pair in pairs))
+        case "get", [looked_for, *_] if is_character(looked_for) and isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name):
+                scope.facts.learn(scope.facts.hashed, node.func.value.id)
         case "get", [_] | [_, _]:
             key = expressions.known_key(args[0])
             if key in owner.keys:
@@ -336,6 +340,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     (made,) = args
     if (trips := length_of_range(scope, made, loc)) is not None:
         return trips
+    if isinstance(made, ast.Call) and is_new_list(made):
+        made = named_list(scope, "measured", made, loc)
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
     if (found := length_of(value, loc)) is None:

@@ -18,13 +18,16 @@ from enum import Enum
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import choose
-from appyc.frontend.expressions import arithmetic, expressions, selections
+from appyc.frontend.expressions import arithmetic, expressions, selections, strings
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.inlining import inlined
+from appyc.frontend.expressions.list_changes import named_list
 from appyc.frontend.expressions.outer_sets import with_items_of_set
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.resolve import is_instance
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import copied_list, is_new_list
+from appyc.frontend.types.characters import as_character, is_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.value_parts import parts_of
@@ -41,7 +44,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir.nodes import Logical
 from appyc.library.byte_lists import byte
-from appyc.library.list_lookups import contains
+from appyc.library.list_lookups import contains, equal
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -59,11 +62,18 @@ def lower_comparison(
             value = expressions.lower_or_none(scope, left)
             if isinstance(value, MaybeNone):
                 return value.is_none if isinstance(op, ast.Eq) else arithmetic.logical_not(value.is_none, loc)
+    nodes = [left, *comparators]
+    if isinstance(ops[0], ast.Eq | ast.NotEq) and any(
+        is_new_list(n) and copied_list(n) is None for n in nodes
+    ):
+        return _compared_lists(scope, ops[0], nodes, loc)
     if len(ops) > 1:
         return _chain(scope, expressions.lower_or_none(scope, left), ops, [left, *comparators], loc)
     values = expressions.lower_operands(scope, [left, *comparators])
     if (text := _compare_objects(scope, values, ops[0], loc)) is not None:
         return text
+    if (of_texts := strings.compared(scope, ops[0], values, loc)) is not None:
+        return of_texts
     tensors.refuse_lists(values, loc)
     if any(tensors.is_array(v) for v in values):
         symbol = _COMPARE[type(ops[0])]
@@ -71,6 +81,23 @@ def lower_comparison(
             scope, values, lambda n: selections.compare(symbol, n[0], n[1], loc, by_ufunc=True), loc
         )
     return _compared(scope, values, ops[0], [left, *comparators], loc)
+
+
+def _compared_lists(scope: Scope, op: ast.cmpop, nodes: list[ast.expr], loc: Loc) -> Number:
+    """Whether two lists, of which an expression makes one, are equal."""
+    values = [
+        scope.lower(
+            named_list(scope, f"side_{k}", n, loc) if is_new_list(n) and copied_list(n) is None else n
+        )
+        for k, n in enumerate(nodes)
+    ]
+    if len(values) != 2 or not all(isinstance(v, ListSlots) or is_listed(v) or is_string(v) for v in values):
+        raise UnsupportedError("a list cannot be compiled", loc, "use a tuple or an array")
+    if any(map(is_string, values)):
+        return arithmetic.python_number(isinstance(op, ast.NotEq), loc)
+    same = inlined(scope, equal, {"items": values[0], "others": values[1]}, loc)
+    assert isinstance(same, Number)
+    return same if isinstance(op, ast.Eq) else arithmetic.logical_not(same, loc)
 
 
 def _chain(scope: Scope, value: Value, ops: list[ast.cmpop], nodes: list[ast.expr], loc: Loc) -> Number:
@@ -94,6 +121,7 @@ def _chain(scope: Scope, value: Value, ops: list[ast.cmpop], nodes: list[ast.exp
 
 def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.expr], loc: Loc) -> Number:
     found = _compare_tuples(scope, values[0], op, values[1], loc)
+    found = found or strings.compared(scope, op, values[:2], loc)
     if found is not None:
         return found
     one, other = (
@@ -161,6 +189,8 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         given: dict[str, Value] = {"x": Number(expressions.as_index(wanted, loc), python=True)}
         wanted = inlined(scope, byte, given, loc)
         found = TupleValue(tuple(arithmetic.python_number(n, loc) for n in dict.fromkeys(found.obj)))
+    if (inside := strings.contains(scope, wanted, found, loc)) is not None:
+        return inside
     if isinstance(found, Opaque) and isinstance(wanted, Opaque):
         match wanted.obj, found.obj:
             case str(part), str(text):
@@ -170,9 +200,12 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         assert isinstance(is_there, Number)
         return is_there
     is_own = isinstance(found, ListSlots) and not found.of_tuples
+    wanted = as_character(wanted, loc) if is_own or is_listed(found) else wanted
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
     if isinstance(found, DictValue):
+        if is_character(wanted) and isinstance(among, ast.Name):
+            scope.facts.learn(scope.facts.hashed, among.id)
         found = expressions.keys_of(found, loc)
     found = with_items_of_set(scope, found, loc)
     if not isinstance(found, TupleValue):
@@ -182,6 +215,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     for one in found.items:
         same = _compare_objects(scope, [wanted, one], ast.Eq(), loc)
         same = same or _compare_tuples(scope, wanted, ast.Eq(), one, loc)
+        same = same or strings.compared(scope, ast.Eq(), [wanted, one], loc)
         if same is None and isinstance(wanted, Number) and isinstance(one, Number):
             same = selections.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):

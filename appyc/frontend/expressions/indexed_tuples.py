@@ -21,8 +21,8 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_LARGE_INT, NumberType, promote
 from appyc.frontend.types.value_parts import numbers_of
 from appyc.frontend.types.values import Number, Table, TableColumn, TupleValue, Value
+from appyc.ir.nodes import Const, Load, Store, Symbol
 from appyc.ir.nodes import Expr as IrExpr
-from appyc.ir.nodes import Load, Store, Symbol
 from appyc.ir.types import DType
 
 
@@ -83,7 +83,7 @@ def table_of_constants(scope: Scope, items: Sequence[Value], loc: Loc) -> Table 
 def _is_constant(value: Value) -> bool:
     if isinstance(value, TupleValue):
         return all(_is_constant(item) for item in value.items)
-    return isinstance(value, Number) and value.constant is not None
+    return isinstance(value, Number) and isinstance(value.expr, Const)
 
 
 def item_of(table: Table, position: IrExpr, like: Value, loc: Loc) -> Value:

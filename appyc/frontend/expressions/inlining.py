@@ -27,7 +27,7 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, Source, library_text
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, is_listed
 from appyc.ir.nodes import Const
 from appyc.ir.results import path_of
 from appyc.ir.visit import substitute
@@ -147,7 +147,12 @@ def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) 
         if callees.inlined > MAX_LIST_LOOPS:
             callees.known.called |= LIST_LOOPS
             raise Recursive
-    if key in callees.known.called or (key in LIBRARY and _is_for_library(scope, arguments)):
+    is_described = key in LIST_LOOPS and any(
+        map(is_listed, arguments.values())
+    )  # parts of lists, in no arrays
+    if (key in callees.known.called and not is_described) or (
+        key in LIBRARY and _is_for_library(scope, arguments)
+    ):
         return lower_recursive(scope, called, arguments, loc)
     is_asked = scope.requests is not None  # a pragma's requests are about the inlined statements
     if isinstance(called.source, LibraryText) or is_asked or not callees.known.may_call:

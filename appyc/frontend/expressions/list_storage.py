@@ -24,6 +24,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import PUSHES
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import as_character
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import (
     PY_FLOAT,
@@ -147,7 +148,7 @@ def items_of(scope: Scope, slots: vals.ListSlots, count: int, loc: Loc) -> vals.
 
 
 def numbers_of_item(item: vals.Value, loc: Loc) -> Sequence[vals.Number]:
-    items = _leaves(item)
+    items = tuple(as_character(part, loc) for part in _leaves(item))
     numbers = [n for n in items if isinstance(n, vals.Number)]
     if isinstance(item, vals.ArrayRef | vals.Tensor) and not item.python:
         raise ArrayItemError(f"a list of {describe(item)} cannot be compiled", loc,
@@ -338,6 +339,8 @@ def _guessed(scope: Scope, item: ast.expr, steps: int) -> _Items | None:
     match item:
         case ast.Constant(value=float()):
             return None, (PY_FLOAT,)
+        case ast.Constant(value=str()) | ast.Call(func=ast.Name(id="chr")):
+            return None, (NumberType(DType.CHARACTER, python=True),)
         case ast.Tuple(elts=elts):
             parts = [_guessed(scope, part, steps) or (None, (PY_INT,)) for part in elts]
             form = vals.TupleValue(tuple(place_of(of_tuples, len(kinds)) for of_tuples, kinds in parts))
@@ -364,7 +367,8 @@ def _items_of_name(scope: Scope, name: str) -> _Items | None:
         return slots.of_tuples, slots.kinds
     value = scope.env.get(name)
     if isinstance(value, vals.ArrayRef | vals.Tensor) and value.ndim == 1:
-        return None, (NumberType(vals.dtype_of(value), value.python),)
+        kind = vals.dtype_of(value)
+        return None, (NumberType(DType.CHARACTER if kind is DType.TEXT else kind, value.python),)
     return scope.facts.lists.get(name)
 
 

@@ -34,7 +34,7 @@ from appyc.frontend.expressions.array_list_calls import ArrayItemError, common_a
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import copied_list
+from appyc.frontend.syntax.tree import copied_list, is_new_list
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.value_parts import item_at
@@ -148,7 +148,9 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> vals.ListSlots:
             return list_storage.list_part(scope, list_storage.list_named(scope, name, loc), part, loc)
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
             return copied(scope, list_storage.list_named(scope, name, loc), loc)
-        case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
+        case ast.Call() if not is_new_list(node) and list_calls(
+            scope.source, scope.names, scope.facts
+        ).makes_list(node):
             node = items_of(node, unused("item", scope.locals))
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return copied(scope, list_storage.list_named(scope, name, loc), loc)

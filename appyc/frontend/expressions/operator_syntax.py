@@ -7,7 +7,7 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.expressions import arithmetic, made_objects, selections
+from appyc.frontend.expressions import arithmetic, made_objects, selections, strings
 from appyc.frontend.expressions.expressions import lower_operands, number
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.left_calls import leave_on_negative_power, leave_on_zero
@@ -41,6 +41,8 @@ def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr
     if symbol == "+" and is_list(left) + is_list(right) < 2 and (_makes_list(left) or _makes_list(right)):
         return _joined(scope, left, right, loc)
     a, b = lower_operands(scope, [left, right])
+    if (text := strings.operation(scope, symbol, a, b, loc)) is not None:
+        return text
     if symbol == "+" and _is_list_value(a) and _is_list_value(b):
         return inlined(scope, joined, {"a": a, "b": b}, loc)
     if symbol == "+" and isinstance(a, TupleValue) and isinstance(b, TupleValue):

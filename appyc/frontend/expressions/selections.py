@@ -38,6 +38,10 @@ def compare(op: str, a: Number, b: Number, loc: Loc, *, by_ufunc: bool = False) 
     elements, not two numbers."""
     python = a.python and b.python
     ka, kb = a.type.dtype.kind, b.type.dtype.kind
+    if "s" in (ka, kb):
+        if ka != kb:
+            return Number(const(_unequal(op, a, b, loc), DType.BOOL, loc), python)
+        return Number(Compare(op, a.expr, cast(b.expr, a.expr.dtype), loc=loc), python)
     if "c" in (ka, kb) and op not in ("==", "!="):
         if python:
             raise TypeInferenceError("complex numbers have no order", loc, "compare abs(z) or z.real")
@@ -51,6 +55,13 @@ def compare(op: str, a: Number, b: Number, loc: Loc, *, by_ufunc: bool = False) 
         return Number(_compare_integers(op, a.expr, b.expr, loc), python)
     t = promote(a.type, b.type)
     return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
+
+
+def _unequal(op: str, a: Number, b: Number, loc: Loc) -> bool:
+    """The comparison of a character and a number."""
+    if op in ("==", "!="):
+        return op == "!="
+    raise TypeInferenceError(f"'{op}' not supported between instances of '{a.type}' and '{b.type}'", loc)
 
 
 _COMPARISONS: dict[str, Callable[..., bool]] = {

@@ -21,7 +21,7 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions import expressions, strings
 from appyc.frontend.expressions.arithmetic import cast, integer, python_number
 from appyc.frontend.expressions.attributes import shape_of
 from appyc.frontend.expressions.left_calls import leave_without_items
@@ -274,7 +274,7 @@ _FUNCTIONS: dict[object, Entry] = {
     **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
-    primitives.as_list: (("items",), texts.as_list), primitives.code_points: (("text",), texts.code_points),
+    primitives.as_list: (("items",), texts.as_list), primitives.as_text: (("items",), strings.as_text),
     primitives.left_unless: (("condition", "why"), texts.left_unless),
     **{
         ufunc.reduce: (_REDUCED, partial(_reduction, name, of_first=True))

@@ -206,7 +206,7 @@ _ONE, _TWO, _THREE = range(1, 2), range(2, 3), range(3, 4)
 _ALIKE: tuple[tuple[range, Callable[..., Number], dict[Any, Any]], ...] = (
     (_ONE, to_int, {round: "rint", math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}),
     (range(2), to_python, {float: PY_FLOAT, bool: PY_BOOL}),
-    (range(2), to_dtype, {dtype.numpy.type: dtype for dtype in DType}),
+    (range(2), to_dtype, {dtype.numpy.type: dtype for dtype in DType if dtype.kind != "s"}),
     (range(1, 99), _extremum, {min: "min", max: "max"}),
     (_TWO, _extremum, {np.minimum: "minimum", np.maximum: "maximum"}),
     (_TWO, _ignoring_nan, {np.fmin: "fmin", np.fmax: "fmax"}),

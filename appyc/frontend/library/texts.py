@@ -231,13 +231,6 @@ def as_list(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return replace(items, made_by="list")
 
 
-def code_points(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """`primitives.code_points`."""
-    text = given["text"]
-    assert isinstance(text, Opaque)
-    return scope.names.constant(tuple(map(ord, str(text.obj))), None, loc)
-
-
 def refuse(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """`primitives.refuse`."""
     message = given["message"]

@@ -185,6 +185,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
             index, ast.Slice | ast.Tuple
         ) and not isinstance(node.ctx, ast.Del):
             yield name
+        case ast.Call(func=ast.Attribute(attr="join"), args=[ast.Name() as name]):
+            yield name
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             yield from (side for side in (left, right) if isinstance(side, ast.Name))
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):

@@ -45,6 +45,10 @@ class PartedTypesError(UnsupportedError):
         self.either = either
 
 
+class TextAmongNumbersError(UnsupportedError):
+    """A character, or a text, where a number is needed."""
+
+
 @dataclass(frozen=True, slots=True)
 class NumberType:
     """either: where the value is not of `dtype` in Python: it stands for one of several integer types, in one
@@ -59,7 +63,9 @@ class NumberType:
     def __str__(self) -> str:
         if not self.python:
             return str(self.dtype)
-        return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[self.dtype.kind]
+        return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex", "s": "str"}[
+            self.dtype.kind
+        ]
 
 
 def column_types(kinds: Iterable[NumberType]) -> list[DType]:
@@ -90,6 +96,8 @@ def promote(a: NumberType, b: NumberType) -> NumberType:
     """The type that `a` and `b` meet in."""
     if a == b and a.either is None:
         return a
+    if "s" in (a.dtype.kind, b.dtype.kind):
+        raise TextAmongNumbersError("this use of a text is not compiled", Loc("", 0))
     if a.python and b.python:
         return _PYTHON[max(_RANK[a.dtype.kind], _RANK[b.dtype.kind])]
     if a.python != b.python:
@@ -119,6 +127,8 @@ def joined(a: NumberType, b: NumberType) -> NumberType | None:
     """
     if a == b and (a.either is None or a.either.dtypes):
         return a
+    if (a.dtype.kind == "s") != (b.dtype.kind == "s"):
+        return None
     either = either_of(a, b)
     if either is None:
         return promote(replace(a, either=None), replace(b, either=None))

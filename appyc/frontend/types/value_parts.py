@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from appyc.errors import GENERATED, Loc
 from appyc.frontend.types import values as vals
-from appyc.ir.nodes import Const, Expr, Load
+from appyc.ir.nodes import Cast, Const, Expr, Load
 from appyc.ir.types import DType
 
 V = TypeVar("V", bound=vals.Value)
@@ -73,6 +73,8 @@ def item_at(slots: vals.ListSlots, at: Expr, loc: Loc) -> vals.Value:
     """The list's item at a position that is known to be in bounds; the access is not checked."""
     cells = [Load(column, (at,), checked=False, loc=loc) for column in slots.columns]
     flags = iter(cells[len(slots.kinds) :])
+    if slots.kinds[0].dtype is DType.TEXT:
+        return vals.Number(Cast(cells[0], DType.CHARACTER, loc=loc), python=True)
     numbers = tuple(
         vals.Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
         for cell, kind in zip(cells, slots.kinds, strict=False)
