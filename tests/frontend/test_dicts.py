@@ -64,13 +64,6 @@ def _without_the_key(x, p):  # type: ignore[no-untyped-def]
     return s
 
 
-def _text_returned(x):  # type: ignore[no-untyped-def]
-    s = 0.0
-    for v in x:
-        s += v
-    return {"sum": s, "kind": "fast"}
-
-
 @pytest.mark.parametrize(
     ("fn", "args"),
     [
@@ -80,7 +73,6 @@ def _text_returned(x):  # type: ignore[no-untyped-def]
         (_views_kept, (X,)),
         (_handed_to_a_function, (X,)),
         (_without_the_key, (X, {"n": 2.0})),
-        (_text_returned, (X,)),
     ],
 )
 def test_what_is_refused_runs_in_python(fn: Any, args: tuple[Any, ...]) -> None:

@@ -141,3 +141,8 @@ def made_of_numerals(n):
 @PROGRAMS.on(5)
 def separated(n):
     return ", ".join(str(i * i) for i in range(n)), "<" + "".join(str(i) for i in range(n)) * 2 + ">"
+
+
+@PROGRAMS.on(3)
+def beside_numbers(n):
+    return {"twice": n * 2, "kind": "fast", "short": "x"}, ("ab", n)

@@ -18,13 +18,14 @@ from appyc.frontend.control.comprehensions import collected, described, own_name
 from appyc.frontend.desugar import comprehension_loops as loops
 from appyc.frontend.desugar.building import assigned, located, template
 from appyc.frontend.expressions import arithmetic, expressions, selections
-from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer
+from appyc.frontend.expressions.arithmetic import constant_truth, integer
 from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple, tuple_in_place
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import sequence
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
@@ -175,7 +176,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> v
     elif isinstance(argument, ast.Tuple | ast.List):
         return None
     else:
-        value = bytes_as_tuple(scope.lower(argument), loc)
+        value = sequence(scope.lower(argument), loc)
         if isinstance(value, vals.ListSlots) and value.of_tuples:
             return _by_loops(scope, argument, is_max)
     if vals.has_flags(value):

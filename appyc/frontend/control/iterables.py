@@ -14,14 +14,14 @@ from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, is_array, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, expressions, structured_arrays
-from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.array_list_calls import array_in
 from appyc.frontend.expressions.outer_sets import with_items_of_set
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import as_character, is_written
+from appyc.frontend.types.characters import sequence
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall
 from appyc.frontend.types.value_parts import item_at
@@ -108,9 +108,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | vals.TupleValue:
         owner = expressions.lower_expression(scope, node.value)
         if is_array(owner):
             return _over_tensor(scope, ravelled(scope, as_tensor(scope, owner, loc), loc), loc)
-    value = with_items_of_set(scope, bytes_as_tuple(expressions.lower_expression(scope, node), loc), loc)
-    if is_written(value):
-        value = vals.TupleValue(tuple(as_character(vals.Opaque(c), loc) for c in str(value.obj)))
+    value = with_items_of_set(scope, sequence(expressions.lower_expression(scope, node), loc), loc)
     if isinstance(value, vals.DictValue):
         return expressions.keys_of(value, loc)
     if isinstance(value, vals.TupleValue):

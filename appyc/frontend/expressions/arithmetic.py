@@ -24,7 +24,7 @@ from appyc.frontend.types.numbers import (
     joined,
     promote,
 )
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import Number
 from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
 from appyc.ir.nodes import NEGATED, Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType
@@ -37,13 +37,6 @@ def const(value: bool | int | float | complex, dtype: DType, loc: Loc) -> Const:
 def integer(value: int, loc: Loc) -> Const:
     """An int64 constant."""
     return Const(value, DType.INT64, loc=loc)
-
-
-def bytes_as_tuple(value: Value, loc: Loc) -> Value:
-    """Bytes that the program writes out as the tuple of their numbers; another value as it is."""
-    if not isinstance(value, Opaque) or not isinstance(value.obj, bytes):
-        return value
-    return TupleValue(tuple(python_number(byte, loc) for byte in value.obj))
 
 
 def python_number(value: bool | int | float | complex, loc: Loc) -> Number:

@@ -42,7 +42,7 @@ from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
 from appyc.frontend.types import value_parts
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import is_character, is_string
+from appyc.frontend.types.characters import is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.weak_ints import refuse_other_kind, require_fit
@@ -246,9 +246,7 @@ def _store_in_dict(scope: Scope, name: str, index: ast.expr, value: vals.Value, 
         owner = replace(owner, keys=(*owner.keys, key))
         items.append(value)
     else:
-        if key is None and is_character(lower_or_none(scope, index)):
-            scope.facts.learn(scope.facts.hashed, name)
-        items[dict_item(scope, owner, index, loc)] = value
+        items[dict_item(scope, owner, ast.Name(name), index, loc)] = value
     stored = tensors.held(scope, replace(owner, values=vals.TupleValue(tuple(items))), name, loc)
     scope.bind(name, stored, loc)
 
@@ -295,11 +293,8 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             return
         refuse_text(symbol, old, operand, loc)
         if isinstance(old, vals.Number) and tensors.is_array(operand):
-            scope.bind(
-                target.id,
-                tensors.held(scope, array_operation(scope, symbol, old, operand, loc), target.id, loc),
-                loc,
-            )
+            added = array_operation(scope, symbol, old, operand, loc)
+            scope.bind(target.id, tensors.held(scope, added, target.id, loc), loc)
             return
         sides = ((old, loc), (operand, scope.loc(value)))
         scope.bind(target.id, scalar_operation(scope, symbol, *sides, loc), loc)

@@ -48,7 +48,7 @@ from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, is_new_list, tuple_in_place
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import as_character, is_character, is_string
+from appyc.frontend.types.characters import as_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import PartedTypesError, as_dtype, holds
@@ -320,11 +320,9 @@ def _dict_method(scope: Scope, owner: vals.DictValue, name: str, node: ast.Call,
         case "items", []:
             pairs = zip(keys.items, values.items, strict=True)
             return vals.TupleValue(tuple(vals.TupleValue(pair) for pair in pairs))
-        case "get", [looked_for, *_] if is_character(looked_for) and isinstance(node.func, ast.Attribute):
-            if isinstance(node.func.value, ast.Name):
-                scope.facts.learn(scope.facts.hashed, node.func.value.id)
         case "get", [_] | [_, _]:
-            key = expressions.known_key(args[0])
+            assert isinstance(node.func, ast.Attribute)
+            key = expressions.known_key(scope, node.func.value, args[0])
             if key in owner.keys:
                 return values.items[owner.keys.index(key)]
             if key is not None:
@@ -370,17 +368,6 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     )  # fmt: skip
 
 
-def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
-    """`ord` of a character that is known."""
-    values = expressions.lower_operands(scope, node.args)
-    text = values[0].obj if len(values) == 1 and isinstance(values[0], vals.Opaque) else None
-    if not isinstance(text, str) or len(text) != 1:
-        raise UnsupportedError(
-            "ord is compiled of a character of a text, and of one that is written out", loc
-        )
-    return arithmetic.python_number(ord(text), loc)
-
-
 _WITH_COUNT: dict[tuple[object, int], Callable[..., object]] = {
     (pow, 3): power,
     (round, 2): rounded,
@@ -396,7 +383,6 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     all: generated_calls.generated_test,
     next: generated_calls.generated_first,
     divmod: _divmod,
-    ord: _ord,
     math.prod: generated_calls.generated_product,
     tuple: generated_calls.generated_tuple,
     range: _loops_only,

@@ -27,7 +27,7 @@ from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.resolve import is_instance
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
-from appyc.frontend.types.characters import as_character, is_character, is_string
+from appyc.frontend.types.characters import as_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.value_parts import parts_of
@@ -204,8 +204,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
     if isinstance(found, DictValue):
-        if is_character(wanted) and isinstance(among, ast.Name):
-            scope.facts.learn(scope.facts.hashed, among.id)
+        expressions.known_key(scope, among, wanted)
         found = expressions.keys_of(found, loc)
     found = with_items_of_set(scope, found, loc)
     if not isinstance(found, TupleValue):

@@ -20,6 +20,7 @@ from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import is_character
 from appyc.frontend.types.descriptions import describe, instead_of, is_collection
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
 from appyc.frontend.types.value_parts import with_parts
@@ -46,17 +47,20 @@ def pack_masked(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     return packed(scope, value, loc) if isinstance(value, vals.Masked) else value
 
 
-def dict_item(scope: Scope, owner: vals.DictValue, index: ast.expr, loc: Loc) -> int:
-    """The position of `owner[index]` among the dict's values. Raises UnsupportedError for an unknown key."""
-    key = known_key(lower_or_none(scope, index))
+def dict_item(scope: Scope, owner: vals.DictValue, named: ast.expr, index: ast.expr, loc: Loc) -> int:
+    """The position of `named[index]` among the values of a dict. Raises UnsupportedError for another key."""
+    key = known_key(scope, named, lower_or_none(scope, index))
     if key is None or key not in owner.keys:
         raise UnsupportedError("a dict is indexed in compiled code by keys that it was written with", loc,
                                "use an array, or if and elif")  # fmt: skip
     return owner.keys.index(key)
 
 
-def known_key(value: vals.Value) -> vals.Key | None:
-    """The value as a dict key, if it is text or an integer known at compile time; else None."""
+def known_key(scope: Scope, owner: ast.expr, value: vals.Value) -> vals.Key | None:
+    """The value as a key of a dict, if it is text or an integer known at compile time; else None. Notes the dict's name
+    where it is another character: it becomes a hash table."""
+    if isinstance(owner, ast.Name) and is_character(value):
+        scope.facts.learn(scope.facts.hashed, owner.id)
     if isinstance(value, vals.Opaque) and isinstance(value.obj, str):
         return value.obj
     if isinstance(value, vals.Number) and value.python and isinstance(value.constant, int):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from appyc.errors import Loc, TypeInferenceError
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.item_counts import length_of
 from appyc.frontend.arrays.tensors import as_tensor, materialise, renamed
 from appyc.frontend.expressions import arithmetic, expressions, list_storage, selections
@@ -25,9 +25,10 @@ from appyc.frontend.types.characters import (
     is_written,
     recast,
     refused_text,
+    sequence,
 )
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value
 from appyc.ir import nodes as ir
 from appyc.ir.types import Container, DType
 from appyc.ir.visit import arrays_read, substitute
@@ -42,20 +43,16 @@ FUNCTIONS: tuple[object, ...] = (*_NUMERALS, int, chr, ord)
 """Functions of Python that take or give texts."""
 
 
-def characters_of(text: Opaque, loc: Loc) -> TupleValue:
-    """The characters of a text that is written out."""
-    return TupleValue(tuple(as_character(Opaque(c), loc) for c in str(text.obj)))
-
-
 def described(scope: Scope, value: Value, loc: Loc) -> Tensor:
     """A text, or a character, as its elements."""
     if not is_written(value) and not is_character(value):
         return as_tensor(scope, value, loc)
     axis = scope.supply.fresh("i", DType.INT64)
-    if is_written(value) and len(items := characters_of(value, loc).items) > 1:
-        table: Any = table_of_constants(scope, items, loc)
+    items = sequence(value, loc)
+    if isinstance(items, TupleValue) and len(items.items) > 1:
+        table: Any = table_of_constants(scope, items.items, loc)
         element = cast(ir.Load(table.array, (ir.Var(axis, loc=loc),), checked=False, loc=loc), DType.TEXT)
-        return Tensor((axis,), (integer(len(items), loc),), element, python=True)
+        return Tensor((axis,), (integer(len(items.items), loc),), element, python=True)
     one = expressions.number(as_character(value, loc), loc).expr
     one = one if isinstance(one, ir.Const) else scope.temp("character", one)
     return Tensor((axis,), (_length(scope, one, loc),), cast(one, DType.TEXT), python=True)
@@ -322,6 +319,10 @@ def value_of(scope: Scope, function: object, values: Sequence[Value], loc: Loc) 
             value = replace(value, expr=scope.temp("character", value.expr))
             leave_unless(scope, arithmetic.truth_of(value.expr), "an empty text", loc)
         return Number(recast(value.expr, DType.INT64), python=True)
+    if function is ord:
+        raise UnsupportedError(
+            "ord is compiled of a character of a text, and of one that is written out", loc
+        )
     if function is int and is_string(value):
         text = code_points.digit if is_character(value) else numerals.parsed
         return called_with(scope, text, [value], loc)

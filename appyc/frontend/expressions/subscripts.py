@@ -11,7 +11,7 @@ from appyc.errors import Loc, PickedArrayError, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import with_axis
-from appyc.frontend.expressions import arithmetic, attributes, expressions, strings, structured_arrays
+from appyc.frontend.expressions import arithmetic, attributes, expressions, structured_arrays
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
@@ -21,7 +21,7 @@ from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import is_character, is_written
+from appyc.frontend.types.characters import sequence
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_FLOAT, promoted
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
@@ -77,19 +77,14 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple
 
 def _item(scope: Scope, base: ast.expr, owner: vals.Value, index: ast.expr, loc: Loc) -> vals.Value:
     """An item of what is no array."""
-    owner = owner if isinstance(index, ast.Slice) else arithmetic.bytes_as_tuple(owner, loc)
-    if is_written(owner) and not isinstance(index, ast.Slice):
-        owner = strings.characters_of(owner, loc)
+    owner = owner if isinstance(index, ast.Slice) else sequence(owner, loc)
     match owner:
         case vals.Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
         case vals.TupleValue():
             return _tuple_item(scope, base, owner, index, loc)
         case vals.DictValue():
-            is_found = not isinstance(index, ast.Constant) and isinstance(base, ast.Name)
-            if is_found and is_character(expressions.lower_or_none(scope, index)):
-                scope.facts.learn(scope.facts.hashed, base.id)  # type: ignore[attr-defined]
-            return owner.values.items[expressions.dict_item(scope, owner, index, loc)]
+            return owner.values.items[expressions.dict_item(scope, owner, base, index, loc)]
         case vals.Opaque(obj=dict()) if isinstance(index, ast.Constant):
             return scope.names.item(owner, index.value, loc)
         case vals.Opaque() if is_generators(owner):

@@ -22,7 +22,12 @@ def texts_run_over(
     name. around: the callers."""
     looked_at: frozenset[str] = frozenset()
     tested: set[str] = set()
-    told = {n for stmt in walk(function) if isinstance(stmt, ast.Raise | ast.Expr) for n in ast.walk(stmt)}
+    told = {
+        n
+        for stmt in walk(function)
+        if isinstance(stmt, ast.Raise | ast.Assert | ast.Expr)
+        for n in ast.walk(stmt)
+    }
     for node in walk(function):
         looked_at |= {root.id for part in _looked_at(node) if (root := _root_of(part)) is not None}
         if node not in told:

@@ -11,7 +11,17 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.types.values import ArrayRef, Binding, ListSlots, Number, Opaque, Tensor, Value, dtype_of
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Binding,
+    ListSlots,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    dtype_of,
+)
 from appyc.ir import nodes as ir
 from appyc.ir.types import ArrayType, Container, DType, ScalarType
 from appyc.ir.visit import children, rename, rewrite, symbols_of
@@ -53,6 +63,17 @@ def as_character(value: Value, loc: Loc) -> Value:
     if is_written(value) and len(text := str(value.obj)) < 2:
         return Number(ir.Const(ord(text) if text else -1, DType.CHARACTER, loc=loc), python=True)
     return value
+
+
+def sequence(value: Value, loc: Loc) -> Value:
+    """A text, or bytes, that are written out as the tuple of their items; another value as it is."""
+    match value:
+        case Opaque(obj=str(text)):
+            return TupleValue(tuple(as_character(Opaque(c), loc) for c in text))
+        case Opaque(obj=bytes(numbers)):
+            return TupleValue(tuple(Number(ir.Const(n, DType.INT64, loc=loc), python=True) for n in numbers))
+        case _:
+            return value
 
 
 def recast(expr: ir.Expr, dtype: DType) -> ir.Expr:

@@ -45,8 +45,7 @@ class Number:
 
     @property
     def constant(self) -> bool | int | float | complex | None:
-        expr = self.expr
-        return expr.value if isinstance(expr, Const) and expr.dtype.kind != "s" else None
+        return self.expr.value if isinstance(self.expr, Const) and self.expr.dtype.kind != "s" else None
 
     def kept_in(self, symbol: Symbol, is_int: Symbol | None) -> Slot:
         """The variable that has been assigned it, and whether it is an int."""
