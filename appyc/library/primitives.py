@@ -47,7 +47,7 @@ def as_text(items):
     return "".join(c if isinstance(c, str) else chr(c) for c in items)
 
 
-def refuse(message):
+def refuse(message, hint=""):
     """Leaves the call to the library, which may raise what it raises."""
     raise NotImplementedError(message)
 

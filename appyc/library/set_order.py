@@ -29,7 +29,10 @@ def hash_of(key):
     """Python's `hash` of an integer or a tuple of integers, modulo 2**64."""
     hashed(key)  # which refuses other keys
     if isinstance(key, str):
-        refuse("the order of a set of texts is another one in each process")
+        refuse(
+            "the order of a set of texts is another one in each process",
+            "run over sorted(s), or over the text",
+        )
     if not isinstance(key, tuple):
         return np.uint64(np.int64(hash_of_integer(key)))
     total = np.uint64(0x27D4EB2F165667C5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -186,6 +187,17 @@ def looked_for(s: Any, t: Any) -> Any:
     while s.find("b", at) >= 0:
         at = s.find("b", at) + 1
     return n, at, s.isdigit(), s[1:].isalpha(), s <= t, s > t, s.index(t[:1]), str(len(s)).startswith("1")
+
+
+def lists_of_texts(s: Any, t: Any) -> Any:
+    parts, by_number, groups, n = [], {}, {}, 0
+    for i in range(3):
+        parts.append(s[i:] + t)
+        by_number[i] = s[i:]
+    for i, c in enumerate(s):
+        groups.setdefault(c, []).append(i)
+        n += c in parts[i % 3]
+    return parts, by_number, groups, n, [[c for c in t if c] for _ in range(2)]
 
 
 def kept_and_joined(s: Any, t: Any) -> Any:
@@ -411,7 +423,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
     complemented, of_several, order_of_a_set, copied_set, made, put_in_front, without_blanks, looked_for,
-    run_lengths,
+    run_lengths, lists_of_texts,
 ]  # fmt: skip
 
 
@@ -527,6 +539,16 @@ def test_other_uses_are_refused(fn: Any) -> None:
     ):
         appyc.jit(fn, strict=True, cache=False)("abc")
     assert outcome(appyc.jit(fn), "abc") == outcome(fn, "abc")
+
+
+@pytest.mark.parametrize(("fn", "message"), [
+    (named_twice, "'c' is a Python str on one path and a Python int on another"),
+    (order_of_a_set, r"run over sorted\(s\), or over the text"),
+])  # fmt: skip
+def test_messages_tell_what_to_write(fn: Callable[..., Any], message: str) -> None:
+    with pytest.raises(appyc.CompileError) as raised:
+        appyc.jit(fn, strict=True, cache=False)("abc", "b")
+    assert re.search(message, str(raised.value))
 
 
 def test_a_character_whose_name_is_that_of_a_number_too() -> None:

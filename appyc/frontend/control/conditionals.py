@@ -18,6 +18,7 @@ from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.characters import as_character, is_character, is_written
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.value_parts import with_numbers
 from appyc.frontend.types.values import (
     MaybeNone,
@@ -191,6 +192,9 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
                                "write it as a statement: `x = None`, then `if ...: x = ...`")  # fmt: skip
     if is_character(then) or is_character(other) or (is_written(then) and is_written(other)):
         then, other = as_character(then, loc), as_character(other, loc)
+        if not (is_character(then) and is_character(other)):
+            raise UnsupportedError(f"this is {describe(then)}, or {describe(other)}", loc,
+                                   "use two names, so that each has one meaning")  # fmt: skip
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
 

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from appyc.errors import Loc
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
@@ -24,7 +24,7 @@ from appyc.frontend.expressions.left_calls import leave_inexact
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, Fork, LoopFrame
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.characters import is_text, is_written
+from appyc.frontend.types.characters import is_character, is_text, is_written
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -66,6 +66,10 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
         case Slot(), Slot() | Number():
             value = source.number(loc) if isinstance(source, Slot) else source
             leave_inexact(scope, [value], target, loc)
+            if is_character(value) != (target.symbol.dtype.kind == "s"):
+                one, other = describe(value), describe(target)
+                raise UnsupportedError(f"{target.symbol.name!r} is {one} on one path and {other} on another", loc,
+                                       "use two names, so that each has one meaning")  # fmt: skip
             if not isinstance(source, Slot) or target.symbol != source.symbol:
                 scope.emit(Assign(target.symbol, cast(value.expr, target.symbol.dtype), loc=loc))
             if target.is_int is not None and target.is_int != source.is_int:

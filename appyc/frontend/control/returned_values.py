@@ -109,6 +109,8 @@ class ResultTrees:
                     raise refused_text(self.loc)
                 makes = "text" if is_text(slots) else "characters"
                 return MadeOf(makes, (self._whole(slots.columns[0]), self._scalar(value.count)))
+            case vals.ArrayRef() if vals.dtype_of(value).kind == "s":
+                raise refused_text(self.loc)
             case vals.Number(is_int=None):
                 return self._scalar(value)
             case vals.Number():

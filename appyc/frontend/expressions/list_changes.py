@@ -20,16 +20,17 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
 from appyc.frontend.desugar.building import constant, located, read
 from appyc.frontend.expressions import expressions, list_storage
-from appyc.frontend.expressions.arithmetic import integer, python_number
+from appyc.frontend.expressions.arithmetic import cast, integer, python_number
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.lists import bind_list, described, is_list, put, sort, sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
+from appyc.frontend.types.characters import is_text
 from appyc.frontend.types.value_parts import item_at
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value, is_listed
 from appyc.ir.names import container_of, unused
 from appyc.ir.nodes import Assign, Binary, Compare, Extent, If, Store, Var
-from appyc.ir.types import Container
+from appyc.ir.types import Container, DType
 from appyc.library import heaps
 from appyc.library.list_lookups import close_gap, count, index, move_last_to, overwrite, replace, turn
 from appyc.library.searching import move_last
@@ -74,15 +75,21 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
 
 def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     """`name += items`, where arrays would be added up."""
-    if not isinstance(given, ast.ListComp | ast.GeneratorExp) and (
-        copied_list(given) or not is_new_list(given)
-    ):
-        with scope.collect():
-            value = scope.lower(given)
-        if is_array(value) and not is_listed(value):
-            raise UnsupportedError("the sum of a list and an array is an array", loc,
-                                   "extend the list, or use two names")  # fmt: skip
+    value = _looked_at(scope, given)
+    if value is not None and is_array(value) and not is_listed(value):
+        raise UnsupportedError("the sum of a list and an array is an array", loc,
+                               "extend the list, or use two names")  # fmt: skip
     extend(scope, name, given, loc)
+
+
+def _looked_at(scope: Scope, given: ast.expr) -> Value | None:
+    """The value of an expression whose statements are not emitted; None for what makes a new list."""
+    if isinstance(given, ast.ListComp | ast.GeneratorExp) or (
+        is_new_list(given) and copied_list(given) is None
+    ):
+        return None
+    with scope.collect():
+        return scope.lower(given)
 
 
 def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
@@ -109,7 +116,11 @@ def _extend_by_list(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                "append the items in a loop")  # fmt: skip
     items = described(scope, whole, loc)
-    list_storage.learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+    item = item_at(items, integer(0, loc), loc)
+    if name != container_of(name) and is_text(_looked_at(scope, given)):  # a row of a list of texts
+        assert isinstance(item, Number)
+        item = Number(cast(item.expr, DType.TEXT), python=True)
+    list_storage.learn_item(scope, name, item, loc)
     slots = list_storage.list_named(scope, name, loc)
     old = Var(slots.count, loc=loc)
     new = pinned(scope, "count", Binary("+", old, Var(items.count, loc=loc), loc=loc))

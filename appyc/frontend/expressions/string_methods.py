@@ -80,6 +80,7 @@ _CHANGES = {"lower": code_points.lower, "upper": code_points.upper}
 
 def _method(scope: Scope, owner: Value, name: str, given: Sequence[Value], loc: Loc) -> Value | None:
     """The value of a method of str; None where all is written out, or the method is not compiled."""
+    is_found = any(is_text(value) or is_character(value) for value in (owner, *given))
     given = [as_character(value, loc) for value in given]
     owner = owner if given else as_character(owner, loc)
     if not is_string(owner) or all(map(is_written, (owner, *given))):
@@ -112,5 +113,7 @@ def _method(scope: Scope, owner: Value, name: str, given: Sequence[Value], loc: 
             return at if name == "find" else called_with(scope, code_points.index, [at], loc)
         case "count", [part] if is_string(part):
             return called_with(scope, code_points.count, whole, loc)
-        case _:
+        case _ if is_found:
             raise refused_text(loc)
+        case _:
+            return None

@@ -273,7 +273,7 @@ _METHODS: dict[str, Entry] = {
 _FUNCTIONS: dict[object, Entry] = {
     **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
-    primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
+    primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message", "hint"), texts.refuse),
     primitives.as_list: (("items",), texts.as_list), primitives.as_text: (("items",), strings.as_text),
     primitives.left_unless: (("condition", "why"), texts.left_unless),
     **{

@@ -21,6 +21,7 @@ from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, along
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.characters import refused_text
 from appyc.frontend.types.values import Masked, Number, Tensor, Value
 from appyc.ir.integers import neutral_element
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Reduce, Select, Var
@@ -111,6 +112,8 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
     """The operator, what is combined, and what it starts from."""
     kind = element.dtype
     match name:
+        case "sum" | "prod" if kind.kind == "s":
+            raise refused_text(loc)
         case "sum" | "prod":
             wide = dtype or DType(np.sum(np.empty(0, kind.numpy)).dtype.name)  # of small integers 64 bits
             start = cast(const(0 if name == "sum" else 1, DType.INT64, loc), wide)

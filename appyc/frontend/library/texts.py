@@ -233,9 +233,8 @@ def as_list(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def refuse(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """`primitives.refuse`."""
-    message = given["message"]
-    assert isinstance(message, Opaque)
-    raise UnsupportedError(str(message.obj), loc)
+    message, *hints = (text.obj for text in given.values() if isinstance(text, Opaque))
+    raise UnsupportedError(str(message), loc, *map(str, hints))
 
 
 def left_unless(scope: Scope, given: Arguments, loc: Loc) -> Value:

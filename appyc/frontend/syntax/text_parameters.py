@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 
 from appyc.frontend.syntax.tree import bound_arguments, parameters_of, walk
 
-_METHODS = frozenset({"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "replace",
-                      "strip", "lstrip", "rstrip", "startswith", "endswith", "find", "index", "count"})  # fmt: skip
+_METHODS = {
+    **dict.fromkeys(("isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "strip",
+                     "lstrip", "rstrip"), 0),
+    "startswith": 1, "endswith": 1, "count": 1, "find": 2, "index": 2, "replace": 2,
+}  # fmt: skip
+"""The most arguments with which methods of texts are compiled."""
 _TAKERS = frozenset({"list", "sorted", "set", "Counter", "deque", "len", "reversed", "enumerate", "zip"})
 
 
@@ -69,7 +73,9 @@ def _made_of(node: ast.AST) -> list[ast.expr]:
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
             return [left, right]
-        case ast.Call(func=ast.Attribute(value=text, attr=method), args=args) if method in _METHODS:
+        case ast.Call(func=ast.Attribute(value=text, attr=method), args=args) if len(args) <= _METHODS.get(
+            method, -1
+        ):
             return [text, *args]
         case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
             return [value]

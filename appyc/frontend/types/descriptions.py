@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.characters import is_text
 from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, MadeObject, ObjectMethod
 
 
@@ -16,6 +17,8 @@ def describe(value: vals.Value | vals.Binding) -> str:
         case vals.Number() | vals.Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
+        case vals.ArrayRef() | vals.Tensor() | vals.ListSlots() if is_text(value):
+            return "a Python str"
         case vals.ArrayRef() | vals.Tensor() if value.python and value.ndim:
             return "a list of numbers"
         case vals.ArrayRef() | vals.Tensor() | vals.Masked():
