@@ -181,8 +181,8 @@ def maker_of(name: str) -> Callable[..., object]:
 
 
 def rows_of(of_tuples: str, *columns: Sequence[object]) -> Iterable[object]:
-    """The tuples of a list. of_tuples: as in `ListOf`; of tuples in tuples, and of ints among floats, the positions of
-    numbers and of flags (`tuple:(0, ([1, 3], 2))`)."""
+    """The tuples of a list. of_tuples: as in `ListOf`; of tuples in tuples, ints among floats, and characters, the
+    positions of numbers, of numbers and flags, and of code points (`tuple:(0, ([1, 3], [2]))`)."""
     if of_tuples.startswith("tuple:"):
         return _rows(ast.literal_eval(of_tuples.removeprefix("tuple:")), columns)
     rows = zip(*columns, strict=True)
@@ -195,6 +195,8 @@ def _rows(form: object, columns: Sequence[Sequence[object]]) -> Iterable[object]
             return zip(*(_rows(part, columns) for part in form), strict=True)
         case [int(numbers), int(are_ints)]:
             return cast("list[object]", CONTAINERS["ints and floats"](columns[numbers], columns[are_ints]))
+        case [int(codes)]:
+            return map(_character, cast("Sequence[int]", columns[codes]))
         case _:
             assert isinstance(form, int)
             return columns[form]

@@ -200,6 +200,20 @@ def lists_of_texts(s: Any, t: Any) -> Any:
     return parts, by_number, groups, n, [[c for c in t if c] for _ in range(2)]
 
 
+def tuples_of_characters(s: Any, t: Any) -> Any:
+    pairs, runs, counts, k = [("a", (1, "b"))], [], {}, len([s[0], "x"])
+    last, n = "", 0
+    for i, c in enumerate(s):
+        pairs.append((c, (i, c)))
+        counts[c, i % 2] = counts.get((c, i % 2), 0) + 1
+        if c == last:
+            n += 1
+        else:
+            runs.append((n, last))
+            last, n = c, 1
+    return pairs, runs, counts, sorted(counts), [(c, ord(c.lower())) for c in t], k
+
+
 def kept_and_joined(s: Any, t: Any) -> Any:
     n = i = len(t)
     kept = "".join(c for c in s if c != "x")
@@ -423,7 +437,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
     complemented, of_several, order_of_a_set, copied_set, made, put_in_front, without_blanks, looked_for,
-    run_lengths, lists_of_texts,
+    run_lengths, lists_of_texts, tuples_of_characters,
 ]  # fmt: skip
 
 

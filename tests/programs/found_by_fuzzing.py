@@ -448,3 +448,10 @@ def scan_in_blocks_with_a_last_value(a, m, t):
         for i in range(0, w, 2):
             s -= m[(i | k) % n, i]
     return True
+
+
+@PROGRAMS.on(floats(0))
+@PROGRAMS.on(floats(3))
+def length_of_items_that_raise(a):
+    """The items were not evaluated."""
+    return len([a[0], 1.0])

@@ -104,9 +104,7 @@ class ResultTrees:
                 return MadeOf("character", (self._scalar(code),))
             case vals.ArrayRef(symbol=text) if is_text(value):
                 return MadeOf("text", (self._whole(text),))
-            case vals.ReturnedList(slots=slots) if slots.kinds[0].dtype.kind == "s":
-                if slots.of_tuples:
-                    raise refused_text(self.loc)
+            case vals.ReturnedList(slots=slots) if not slots.of_tuples and slots.kinds[0].dtype.kind == "s":
                 makes = "text" if is_text(slots) else "characters"
                 return MadeOf(makes, (self._whole(slots.columns[0]), self._scalar(value.count)))
             case vals.ArrayRef() if vals.dtype_of(value).kind == "s":
@@ -164,12 +162,14 @@ class ResultTrees:
     def _made_by(self, slots: vals.ListSlots) -> str:
         """What makes a list's tuples of the numbers of an item and its flags."""
         assert slots.of_tuples is not None
-        if not (slots.of_tuples.items or vals.has_flags(slots)):
+        has_characters = any(kind.dtype.kind == "s" for kind in slots.kinds)
+        if not (slots.of_tuples.items or has_characters or vals.has_flags(slots)):
             return slots.of_tuples.made_by
         form = place_of(slots.of_tuples, len(slots.kinds))
         if any(part.names for part in walk(form) if isinstance(part, vals.TupleValue)):
             raise UnsupportedError(
-                "a list of named tuples in tuples, or in which an item may be an int or a float, cannot be returned",
+                "a list of named tuples in tuples, or in which an item is a str or may be an int or a float, cannot "
+                "be returned",
                 self.loc, "return a list of tuples; put numbers of one type into it, 0.0 among floats",
             )  # fmt: skip
         numbers, flags = enumerate(slots.kinds), count(len(slots.kinds))
@@ -178,7 +178,8 @@ class ResultTrees:
             if isinstance(part, vals.TupleValue):
                 return tuple(map(numbered, part.items))
             number, kind = next(numbers)
-            return [number, next(flags)] if kind.flagged else number
+            is_character = kind.dtype.kind == "s"
+            return [number, next(flags)] if kind.flagged else [number] if is_character else number
 
         return f"tuple:{numbered(form)}"
 

@@ -20,7 +20,7 @@ from appyc.errors import (
 )
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.item_counts import length_of
-from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
+from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists, settled
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected, length_of_range
@@ -342,6 +342,9 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
         made = named_list(scope, "measured", made, loc)
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
+    for item in value.items if isinstance(value, vals.TupleValue) else ():
+        if isinstance(item, vals.Number):
+            settled(scope, item)  # which may raise
     if (found := length_of(value, loc)) is None:
         raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
     return found
