@@ -45,6 +45,7 @@ from appyc.frontend.expressions.left_calls import settled_callees, settled_calls
 from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
 from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.expressions.resized_lists import names_of_lists
+from appyc.frontend.expressions.strings import bind_parameters
 from appyc.frontend.expressions.written_texts import note_texts
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.array_makers import array_of
@@ -53,7 +54,7 @@ from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import without_characters
+from appyc.frontend.types.characters import is_text, without_characters
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
@@ -243,6 +244,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
         if not (isinstance(binding, vals.Slot | vals.TupleSlots) and binding.optional):
             scope.set_none_flag(name, binding, loc)
+    bind_parameters(scope, loc)
     start_late(scope, loc)
     lower_block(scope, returns.with_end(scope, node.body))
     scope.facts.settle()
@@ -322,7 +324,9 @@ def lower_callee(
     facts, source = Facts(lists={n: of for (key, n), of in items.items() if key == called.key}), called.source
     arguments = {**called.around, **given}
     lists = frozenset(
-        n for n, v in arguments.items() if vals.is_list_itself(v) or isinstance(v, vals.ListSlots)
+        name
+        for name, value in arguments.items()
+        if (vals.is_list_itself(value) or isinstance(value, vals.ListSlots)) and not is_text(value)
     )
     is_inlined = params is None
     memory = caller.memory if is_inlined else Memory()
@@ -351,7 +355,7 @@ def lower_callee(
                     value, vals.Number | vals.Wide | vals.TupleValue | vals.DictValue | vals.MaybeNone
                 ):
                     scope.bind(name, value, loc)
-                elif isinstance(value, vals.ListSlots):
+                elif isinstance(value, vals.ListSlots) and not is_text(value):
                     give_list(scope, name, value, (caller, own_names[name]) if name in own_names else None)
                 else:
                     assert not isinstance(value, vals.Returned | vals.Masked), (

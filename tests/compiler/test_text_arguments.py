@@ -214,6 +214,34 @@ def tuples_of_characters(s: Any, t: Any) -> Any:
     return pairs, runs, counts, sorted(counts), [(c, ord(c.lower())) for c in t], k
 
 
+def _turned(s: Any) -> Any:
+    if len(s) == 0:
+        return ""
+    return _turned(s[1:]) + s[0]
+
+
+def _is_palindrome_too(s: Any) -> Any:
+    return len(s) < 2 or (s[0] == s[-1] and _is_palindrome_too(s[1:-1]))
+
+
+def _filled_up(w: Any, n: Any) -> Any:
+    while len(w) < n:
+        w += "."
+    return w
+
+
+def given_to_others(s: Any, t: Any) -> Any:
+    both = ""
+    for c in s:
+        both += c
+    filled = _filled_up(both, 5)
+    parts = _filled_up(s, 3), _filled_up(s[0], 2), _filled_up("xy", 4), _filled_up("", len(t))
+    k = 0
+    while k < len(t) and list(reversed(s)) == list(reversed(both)):
+        k += len(list(t))
+    return filled, both, parts, _turned(s + t), _is_palindrome_too(s), _is_palindrome_too("aba"), k
+
+
 def kept_and_joined(s: Any, t: Any) -> Any:
     n = i = len(t)
     kept = "".join(c for c in s if c != "x")
@@ -437,7 +465,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
     complemented, of_several, order_of_a_set, copied_set, made, put_in_front, without_blanks, looked_for,
-    run_lengths, lists_of_texts, tuples_of_characters,
+    run_lengths, lists_of_texts, tuples_of_characters, given_to_others,
 ]  # fmt: skip
 
 

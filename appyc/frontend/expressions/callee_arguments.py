@@ -12,6 +12,7 @@ from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.characters import is_text
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import MadeGenerator, MadeObject, ObjectMethod
 from appyc.frontend.types.numbers import NumberType, column_types
@@ -61,6 +62,8 @@ class FlatArguments:
 
     def kind(self, value: Value, resized: bool = False) -> Kind:
         """The specialisation key of an argument: its type or constant. Its numbers and arrays are added to `args`."""
+        if is_text(value) and not isinstance(value, ArrayRef):
+            value = materialise(self.scope, as_tensor(self.scope, value, self.loc), "argument", self.loc)
         match value:
             case Number():
                 self._add(value.expr, value)

@@ -29,9 +29,10 @@ from appyc.frontend.expressions import arithmetic, attributes, expressions, inli
 from appyc.frontend.expressions.array_list_calls import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits, leave_inexact
-from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given, named_list
+from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given, new_list
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
+from appyc.frontend.expressions.strings import described
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import (
     lower_array_call,
@@ -48,7 +49,7 @@ from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, is_new_list, tuple_in_place
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import as_character, is_string
+from appyc.frontend.types.characters import as_character, is_character, is_string
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import PartedTypesError, as_dtype, holds
@@ -339,13 +340,14 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     if (trips := length_of_range(scope, made, loc)) is not None:
         return trips
     if isinstance(made, ast.Call) and is_new_list(made):
-        made = named_list(scope, "measured", made, loc)
-    value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
+        value = new_list(scope, made, loc)
+    else:
+        value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
     for item in value.items if isinstance(value, vals.TupleValue) else ():
         if isinstance(item, vals.Number):
             settled(scope, item)  # which may raise
-    if (found := length_of(value, loc)) is None:
+    if (found := length_of(described(scope, value, loc) if is_character(value) else value, loc)) is None:
         raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
     return found
 

@@ -21,7 +21,7 @@ from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections, strings
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.inlining import inlined
-from appyc.frontend.expressions.list_changes import named_list
+from appyc.frontend.expressions.list_changes import new_list
 from appyc.frontend.expressions.outer_sets import with_items_of_set
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.resolve import is_instance
@@ -86,10 +86,8 @@ def lower_comparison(
 def _compared_lists(scope: Scope, op: ast.cmpop, nodes: list[ast.expr], loc: Loc) -> Number:
     """Whether two lists, of which an expression makes one, are equal."""
     values = [
-        scope.lower(
-            named_list(scope, f"side_{k}", n, loc) if is_new_list(n) and copied_list(n) is None else n
-        )
-        for k, n in enumerate(nodes)
+        new_list(scope, node, loc) if is_new_list(node) and copied_list(node) is None else scope.lower(node)
+        for node in nodes
     ]
     if len(values) != 2 or not all(isinstance(v, ListSlots) or is_listed(v) or is_string(v) for v in values):
         raise UnsupportedError("a list cannot be compiled", loc, "use a tuple or an array")

@@ -110,7 +110,7 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
 def _extend_by_list(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     whole = _as_list(scope, given, loc)
     if isinstance(given, ast.BinOp) and is_new_list(given):
-        more = named_list(scope, name, given, loc)
+        more = _named(scope, name, given, loc)
         whole = ast.copy_location(ast.Subscript(more, ast.Slice(), ast.Load()), given)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call | ast.Name):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
@@ -131,13 +131,21 @@ def _extend_by_list(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     scope.emit(Assign(slots.count, new, loc=loc))
 
 
-def named_list(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.Name:
+def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.Name:
     """A list under a name of its own, beside the list `name`."""
     more = unused(f"{name}.more", scope.locals)
     scope.list_names |= {more}
     scope.locals |= {more}
     bind_list(scope, more, given, loc)
     return ast.Name(more, ast.Load())
+
+
+def new_list(scope: Scope, given: ast.expr, loc: Loc) -> Value:
+    """The value of an expression that makes a new list."""
+    own = _named(scope, "made", given, loc)
+    value = scope.read(own.id, loc)
+    del scope.env[own.id]  # no other path needs to bind it
+    return value
 
 
 def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
@@ -153,7 +161,7 @@ def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
 def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: Loc) -> None:
     """Replaces a part of a list: `name[part] = given`."""
     refuse_out_of_order(scope, name, loc)
-    more = named_list(scope, name, _as_list(scope, given, loc), loc)
+    more = _named(scope, name, _as_list(scope, given, loc), loc)
     is_own = name in scope.list_names
     if is_own:
         list_storage.learn_item(

@@ -196,9 +196,9 @@ def extend(scope: Scope, name: str, value: Value, loc: Loc) -> None:
         raise TypeInferenceError("a text and what is none are not added up", loc)
     if name not in scope.facts.grown:
         scope.facts.learn(scope.facts.grown, name)
-    if not isinstance(slots := scope.read(name, loc), ListSlots):  # a parameter, or what a loop runs over
-        bind_grown(scope, name, slots, loc)
-        slots = _slots(scope, name)
+    slots = _slots(scope, name)
+    if (before := scope.read(name, loc)) != slots:  # a parameter, or what a loop runs over
+        bind_grown(scope, name, before, loc)
     text = described(scope, value, loc)
     count = ir.Var(slots.count, loc=loc)
     length = scope.unchanging(text.extents[0])
@@ -227,6 +227,15 @@ def bound(scope: Scope, name: str, value: Value, loc: Loc) -> Value | None:
     if name in scope.facts.characters:
         value = as_character(value, loc)
     return held(scope, value, loc) if isinstance(value, ListSlots) and is_text(value) else value
+
+
+def bind_parameters(scope: Scope, loc: Loc) -> None:
+    """Binds names of texts to parameters again."""
+    facts = scope.facts
+    for name in sorted((facts.grown | facts.texts | facts.characters) & scope.env.keys()):
+        value = scope.read(name, loc)
+        if is_string(value) and (own := bound(scope, name, value, loc)) is not None:
+            scope.bind(name, own, loc)
 
 
 # ---------------------------------------------------------------- what texts are asked
