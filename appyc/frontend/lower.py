@@ -326,7 +326,8 @@ def lower_callee(
     lists = frozenset(
         name
         for name, value in arguments.items()
-        if (vals.is_list_itself(value) or isinstance(value, vals.ListSlots)) and not is_text(value)
+        if (vals.is_list_itself(value) or isinstance(value, vals.ListSlots))
+        and (source.trusted or not is_text(value))
     )
     is_inlined = params is None
     memory = caller.memory if is_inlined else Memory()
@@ -355,7 +356,7 @@ def lower_callee(
                     value, vals.Number | vals.Wide | vals.TupleValue | vals.DictValue | vals.MaybeNone
                 ):
                     scope.bind(name, value, loc)
-                elif isinstance(value, vals.ListSlots) and not is_text(value):
+                elif isinstance(value, vals.ListSlots) and name in lists:
                     give_list(scope, name, value, (caller, own_names[name]) if name in own_names else None)
                 else:
                     assert not isinstance(value, vals.Returned | vals.Masked), (

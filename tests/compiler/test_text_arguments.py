@@ -192,12 +192,12 @@ def looked_for(s: Any, t: Any) -> Any:
 def lists_of_texts(s: Any, t: Any) -> Any:
     parts, by_number, groups, n = [], {}, {}, 0
     for i in range(3):
-        parts.append(s[i:] + t)
+        parts.append(s[i:])
         by_number[i] = s[i:]
     for i, c in enumerate(s):
         groups.setdefault(c, []).append(i)
         n += c in parts[i % 3]
-    return parts, by_number, groups, n, [[c for c in t if c] for _ in range(2)]
+    return parts, by_number, groups, n
 
 
 def tuples_of_characters(s: Any, t: Any) -> Any:
@@ -483,7 +483,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
     counted_by_character, copied, parts, parts_and_lists, longest_palindrome, empty_texts_among_characters, joined,
     dict_without_changes, kept_and_joined, complemented, of_several, made, put_in_front, without_blanks, looked_for,
-    run_lengths,
+    run_lengths, lists_of_texts, tuples_of_characters, given_to_others,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

@@ -146,3 +146,10 @@ def separated(n):
 @PROGRAMS.on(3)
 def beside_numbers(n):
     return {"twice": n * 2, "kind": "fast", "short": "x"}, ("ab", n)
+
+
+@PROGRAMS.on(2)
+@PROGRAMS.on(-7)
+def parts_of_written_texts(n):
+    c = "abcdef"[n % 6]
+    return "abcdef"[1:n], "abcdef"[::-1], "ab"[n:n] + "x", c[0], c[1:], c[:5], len(c) + len("abc"[n:])

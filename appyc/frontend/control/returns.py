@@ -36,7 +36,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import as_character, is_string, is_text
+from appyc.frontend.types.characters import as_character, is_returned_text, is_string, is_text
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType, PartedTypesError
@@ -116,11 +116,9 @@ def _is_made_here(scope: Scope, node: ast.expr) -> bool:
 
 def stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
+    if scope.facts.text_results and not isinstance(value, _Array) and is_string(value):
+        return strings.held(scope, value, loc)
     match value:
-        case vals.Opaque() | vals.Number() | vals.ListSlots() if scope.facts.text_results and is_string(
-            value
-        ):
-            return strings.held(scope, value, loc)
         case vals.Opaque(obj=str(written)) if len(written) < 2:
             return as_character(value, loc)
         case vals.ArrayRef() | vals.Tensor() | vals.Opaque(obj=str()) if is_string(value):
@@ -242,7 +240,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
-        if any(map(_is_text, walk(value))) or any(map(_is_text, walk(scope.result.value))):
+        if any(map(is_returned_text, (*walk(value), *walk(scope.result.value)))):
             scope.facts.learn(scope.facts.text_results, True)
         homes = _homes(scope, value, scope.result.value).items() - scope.facts.returned_homes.items()
         leaves = _different_arrays(scope, value, scope.result.value)
@@ -318,10 +316,6 @@ def _kind_of_array(scope: Scope, value: _Array) -> tuple[DType, int, Container] 
         case vals.ReturnedChoice():
             options = scope.options.get(value.leaf)
             return (options[0].dtype, value.ndim, Container.ARRAY) if options else None
-
-
-def _is_text(value: vals.Value) -> bool:
-    return is_text(value.slots if isinstance(value, vals.ReturnedList) else value)
 
 
 def _without_arrays(value: vals.Value) -> vals.Value:

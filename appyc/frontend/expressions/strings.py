@@ -206,10 +206,12 @@ def extend(scope: Scope, name: str, value: Value, loc: Loc) -> None:
         return
     first = scope.temp("first", count)
     end = scope.temp("end", _sum(first, length, loc))
-    short = ir.Compare(">", end, ir.Var(slots.room, loc=loc), loc=loc)
-    more = list_storage.moved_to_more_room(scope, slots, loc, end)
+    is_one = is_character(as_character(value, loc)) or length == integer(1, loc)
+    needed = scope.unchanging(_sum(first, integer(1, loc), loc)) if is_one else end
+    short = ir.Compare(">", needed, ir.Var(slots.room, loc=loc), loc=loc)
+    more = list_storage.moved_to_more_room(scope, slots, loc, needed)
     scope.emit(ir.If(short, tuple(more), loc=loc))
-    if length == integer(1, loc):
+    if is_one:
         element = substitute(text.element, {text.axes[0]: integer(0, loc)})
         scope.emit(ir.Store(slots.columns[0], (first,), element, checked=False, loc=loc))
     else:

@@ -11,7 +11,7 @@ from appyc.errors import Loc, PickedArrayError, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import with_axis
-from appyc.frontend.expressions import arithmetic, attributes, expressions, structured_arrays
+from appyc.frontend.expressions import arithmetic, attributes, expressions, strings, structured_arrays
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
@@ -21,7 +21,7 @@ from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.characters import sequence
+from appyc.frontend.types.characters import is_character, is_written, sequence
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_FLOAT, promoted
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
@@ -70,6 +70,8 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple
         value, tested = structured_arrays.part_of(scope, owner, index, loc)
         is_element = isinstance(value, vals.ArrayRef) and not value.ndim
         return (expressions.number(value, loc) if is_element else value), tested
+    if is_character(owner) or (is_written(owner) and isinstance(index, ast.Slice)):
+        owner = strings.described(scope, owner, loc)
     if isinstance(owner, vals.ArrayRef | vals.Tensor):
         return as_item(scope, base, _array_item(scope, owner, tested, index, loc)), tested
     return _item(scope, base, owner, index, loc), 0

@@ -17,6 +17,7 @@ from appyc.frontend.types.values import (
     ListSlots,
     Number,
     Opaque,
+    ReturnedList,
     Tensor,
     TupleValue,
     Value,
@@ -47,6 +48,11 @@ def is_text(value: Value | Binding | None) -> TypeGuard[ArrayRef | Tensor | List
             return value.kinds[0].dtype is DType.TEXT
         case _:
             return False
+
+
+def is_returned_text(value: Value) -> bool:
+    """Whether a part of a returned value is such a text."""
+    return is_text(value.slots if isinstance(value, ReturnedList) else value)
 
 
 def is_written(value: Value | Binding | None) -> TypeGuard[Opaque]:
