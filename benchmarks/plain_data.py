@@ -173,6 +173,69 @@ def flooded(grid):
     return filled
 
 
+def generations(n, steps):
+    g = [[(i * 7 + j * 3) % 5 // 4 for j in range(n)] for i in range(n)]
+    for _ in range(steps):
+        out = [[0] * n for _ in range(n)]
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                c = g[i - 1][j - 1] + g[i - 1][j] + g[i - 1][j + 1] + g[i][j - 1]
+                c += g[i][j + 1] + g[i + 1][j - 1] + g[i + 1][j] + g[i + 1][j + 1]
+                if c == 3 or (c == 2 and g[i][j] == 1):
+                    out[i][j] = 1
+        g = out
+    total = 0
+    for i in range(n):
+        for j in range(n):
+            total += g[i][j]
+    return total
+
+
+def diffused(n, steps):
+    g = [[float((i * 7 + j * 3) % 5) for j in range(n)] for i in range(n)]
+    h = [[0.0] * n for _ in range(n)]
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                h[i][j] = 0.25 * (g[i - 1][j] + g[i + 1][j] + g[i][j - 1] + g[i][j + 1])
+        g, h = h, g
+    return g[n // 2][n // 2]
+
+
+def matrix_power(n, e):
+    def product(a, b):
+        return [[sum(a[i][k] * b[k][j] for k in range(n)) % 1000007 for j in range(n)] for i in range(n)]
+
+    out = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
+    b = [[(i + j) % 3 for j in range(n)] for i in range(n)]
+    while e > 0:
+        if e % 2:
+            out = product(out, b)
+        b = product(b, b)
+        e //= 2
+    return out[0][n - 1]
+
+
+def boxes(n):
+    d = [[[0] * n for _ in range(n)] for _ in range(n)]
+    for i in range(1, n):
+        for j in range(1, n):
+            for k in range(1, n):
+                d[i][j][k] = max(d[i - 1][j][k], d[i][j - 1][k], d[i][j][k - 1]) + (i * j + k) % 3 // 2
+    return d[n - 1][n - 1][n - 1]
+
+
+def encoded(s):
+    out, i = "", 0
+    while i < len(s):
+        j = i
+        while j < len(s) and s[j] == s[i]:
+            j += 1
+        out += s[i] + str(j - i)
+        i = j
+    return out
+
+
 NUMBERS = [R.randrange(10_000) for _ in range(1000)]
 LONG = [R.random() for _ in range(100_000)]
 WORDS = ["".join(R.choice("abcd") for _ in range(300)) for _ in range(2)]
@@ -195,6 +258,11 @@ PROGRAMS = (
     Program(longest_chain, lambda: (20_000,)),
     Program(pairs_seen, lambda: (KEYS, KEYS[::-1])),
     Program(flooded, lambda: (WALLS.copy(),)),
+    Program(generations, lambda: (100, 10)),
+    Program(diffused, lambda: (100, 20)),
+    Program(matrix_power, lambda: (12, 1000)),
+    Program(boxes, lambda: (50,)),
+    Program(encoded, lambda: (RUNS,)),
     Program(few, lambda: ([3, 1, 2, 5, 4, 9, 8, 7],)),
 )
 

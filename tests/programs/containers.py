@@ -1,6 +1,6 @@
 """Dicts, counters, sets and deques that a function makes for itself; nothing is left to Python."""
 
-# ruff: noqa: PLC0206, C416, SIM401  (as users write it)
+# ruff: noqa: C401, C416, PLC0206, SIM401  (as users write it)
 
 import collections
 import heapq
@@ -692,3 +692,12 @@ def methods_with_names(a, n):
             add(x * k)
     mean = a.sum
     return order, seen, mean() + len(a)
+
+
+@_on(ints(40, lo=0, hi=9), "hello, World")
+@_on(ints(0), "")
+def sets_of_generators(a, text):
+    kinds = set(x % 4 for x in a)
+    kinds.discard(3)
+    letters = set(c for c in text.lower() if c.isalpha())
+    return len(set(x // 2 for x in a if x > 1)), sorted(kinds), len(letters)

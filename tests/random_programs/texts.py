@@ -76,7 +76,7 @@ class _Maker:
         pick = self.rng.choice
         part = pick(["s", "t", "'a'", "'xy'", self.part(plain), *self.has("c", "c")])
         forms = [
-            f"({plain} + {part})", f"({part} + {plain})[:9]", f"{plain}[:4] * {pick(['n', '2', 'i'])}",
+            f"({plain} + {part})", f"({part} + {plain})[:9]", f"({plain}[:4] * {pick(['n', '2', 'i'])})",
             f"{plain}.{pick(['lower', 'upper', 'strip', 'lstrip', 'rstrip'])}()",
             f"{plain}.replace({pick(['chr(97)', repr('a'), repr('b')])}, {part})",
             f"{pick([repr(''), repr(' '), 't[:2]'])}.join(z for z in {plain} if z {pick(['!=', '>'])} 'a')",

@@ -1,4 +1,4 @@
-"""`map` and `filter` of the program's own calls, as the generators that they are; calls that make dicts of pairs.
+"""`map` and `filter` of the program's own calls, as the generators that they are; calls that make dicts and sets.
 
     sum(map(abs, x))                ->   sum(abs(item) for item in x)
     list(map(f, a, b))              ->   [f(item, item_2) for item, item_2 in zip(a, b)]
@@ -9,6 +9,7 @@
 
     dict(zip(keys, values))         ->   {k: v for k, v in zip(keys, values)}
     dict.fromkeys(keys, 0)          ->   {k: 0 for k in keys}
+    set(x % 7 for x in a)           ->   {x % 7 for x in a}
 
 Does not handle: functions that are no name, attribute or lambda, which would be evaluated once for each item; in
 `fromkeys` values other than numbers, which all keys would share.
@@ -46,8 +47,19 @@ def without_maps(source: Source, value_of: ValueOf) -> Source:
     return rewritten(
         source,
         lambda copied: _Maps(copied, value_of, lists),
-        lambda node: _mapper(node, value_of) or _dict_of_pairs(node, value_of, lists),
+        lambda node: (
+            _mapper(node, value_of) or _dict_of_pairs(node, value_of, lists) or _is_set(node, value_of)
+        ),
     )
+
+
+def _is_set(node: ast.AST, value_of: ValueOf) -> bool:
+    """`set(x for ...)`, a set comprehension"""
+    match node:
+        case ast.Call(func=ast.Name() as func, args=[ast.GeneratorExp()], keywords=[]):
+            return value_of(func) is set
+        case _:
+            return False
 
 
 def _mapper(node: ast.AST, value_of: ValueOf) -> object:
@@ -118,8 +130,12 @@ class _Maps(Rule):
                 one, test = (holds, "") if mapper is map else (items, f" if {holds}")
                 text = f"({one} for {items} in {over}{test})"
                 return expression(text, {**names, "f": function}, node)
-            case [ast.GeneratorExp(elt=elt, generators=generators)] if self.value_of(node.func) is list:
-                return ast.copy_location(ast.ListComp(elt, generators), node)
+            case [ast.GeneratorExp(elt=elt, generators=generators)] if self.value_of(node.func) in (
+                list,
+                set,
+            ):
+                made = ast.ListComp if self.value_of(node.func) is list else ast.SetComp
+                return ast.copy_location(made(elt, generators), node)
             case [
                 ast.GeneratorExp(elt=ast.Tuple(elts=[k, v])) | ast.ListComp(elt=ast.Tuple(elts=[k, v])) as of
             ] if _dict_of_pairs(node, self.value_of, self.lists):
