@@ -41,7 +41,7 @@ def compiled(monkeypatch) -> list[str]:
     return names
 
 
-DTYPE_NAMES = [d.value for d in DType]
+DTYPE_NAMES = [d.value for d in DType if d.kind != "s"]
 
 
 def uncached(fn: Callable[..., Any]) -> Any:

@@ -899,7 +899,7 @@ label(1)
     "f_string": """
 @appyc.jit(strict=True)
 def label(i):
-    name = f"row {i}"
+    name = f"row {i:3}"
     return name
 
 label(1)

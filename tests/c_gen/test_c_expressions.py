@@ -171,14 +171,15 @@ def test_complex_power(dtype: DType, exponent: complex) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("source", list(DType))
+@pytest.mark.parametrize("source", [d for d in DType if d.kind != "s"])
 def test_cast(source: DType) -> None:
     a = samples(source)
     if source.is_float or source.is_complex:
         a = np.abs(a[np.isfinite(a) & (np.abs(a) < 100)])  # out of range is whatever the processor does
         a = a.astype(source.numpy)
-    makes = [(lambda x, target=target: Cast(x, target, loc=here()), target) for target in DType]
-    for target, got in zip(DType, run_all(makes, a), strict=True):
+    targets = [d for d in DType if d.kind != "s"]
+    makes = [(lambda x, target=target: Cast(x, target, loc=here()), target) for target in targets]
+    for target, got in zip(targets, run_all(makes, a), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             equal(got, a.astype(target.numpy))
@@ -186,7 +187,7 @@ def test_cast(source: DType) -> None:
 
 def test_cast_of_negative_and_complex_numbers() -> None:
     a = np.array([-1.5, -2.0, -99.9, -0.0])
-    signed = [d for d in DType if d.kind != "u"]
+    signed = [d for d in DType if d.kind not in "us"]
     makes = [(lambda x, target=target: Cast(x, target, loc=here()), target) for target in signed]
     for target, got in zip(signed, run_all(makes, a), strict=True):
         equal(got, a.astype(target.numpy))
@@ -320,7 +321,7 @@ def test_negative_integer_power_raises() -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("dtype", list(DType))
+@pytest.mark.parametrize("dtype", [d for d in DType if d.kind != "s"])
 def test_scalar_parameters_constants_and_results(dtype: DType) -> None:
     p = Program()
     x = p.local("x", dtype)

@@ -179,8 +179,8 @@ def test_statements_on_one_side_are_one_region_whose_loops_are_joined() -> None:
 def test_under_strict_other_statements_must_compile() -> None:
     def f(A, b):  # type: ignore[no-untyped-def]
         y = np.linalg.solve(A, b)
-        names = {"y"}
-        return y if "y" in names else b
+        names = {b"y"}
+        return y if b"y" in names else b
 
     with pytest.raises(appyc.UnsupportedError, match="set"):
         appyc.jit(cache=False, target="cpu", strict=True)(f)(_A, _X)

@@ -23,7 +23,7 @@ def test_loops_beside_an_uncompilable_statement_are_compiled():
         total = 0.0
         for i in range(a.shape[0]):
             total += a[i]
-        text = f"{total}"
+        text = f"{total:.1f}"
         for i in range(a.shape[0]):
             a[i] = total
         return text
@@ -40,7 +40,7 @@ def test_a_loop_around_an_uncompilable_statement_runs_in_python_and_its_loops_ar
         for t in range(steps):
             for i in range(a.shape[0]):
                 a[i] = a[i] * 2 + t
-            log.add(f"{t}")
+            log.add(f"{t:2}")
         return log
 
     report = same(f, np.arange(5.0), 3).explain()
@@ -65,7 +65,7 @@ def test_variables_go_into_regions_and_come_back():
 
 
 def iterated(a, limit, most):
-    text = f"{len(a)} elements"
+    text = f"{len(a):3} elements"
     assert text
     for step in range(most):  # noqa: B007
         change = 0.0
@@ -228,7 +228,7 @@ def test_a_nested_function_sees_what_loops_assign():
         total = 0.0
 
         def report():
-            return f"total {total}"
+            return f"total {total:.1f}"
 
         for i in range(a.shape[0]):
             total += a[i]
@@ -309,7 +309,7 @@ def test_a_break_behind_an_inner_loop_leaves_the_outer_one():
 
 def test_an_early_return_leaves_other_loops_compiled():
     def f(a, x):
-        names = ["a"]
+        names = [b"a"]
         for i in range(a.shape[0]):
             a[i] += 1.0
         for i in range(a.shape[0]):
@@ -364,7 +364,7 @@ def test_names_of_flags_are_free():
         for i in range(a.shape[0]):
             if a[i] > 2:
                 k = i
-        text = f"{k}"
+        text = f"{k:2}"
         for i in range(a.shape[0]):
             a[i] = k
         return text, k, k_is_assigned, k_received
@@ -391,14 +391,14 @@ def test_a_name_that_an_expression_may_bind_in_a_region_keeps_its_value():
         for i in range(n):
             if (k := i * 2) > 100:
                 a[i] = 1
-        text = f"{n}"
+        text = f"{n:2}"
         return text, k
 
     def behind_an_and(a, k, n):
         for i in range(a.shape[0]):
             a[i] += 1
         x = n > 2 and (k := n) > 0
-        text = f"{n}"
+        text = f"{n:2}"
         return text, k, x
 
     def in_a_while(a, k, n):
@@ -406,7 +406,7 @@ def test_a_name_that_an_expression_may_bind_in_a_region_keeps_its_value():
         while i < n and (k := i + 5) < 7:
             i += 1
             a[0] += i
-        text = f"{n}"
+        text = f"{n:2}"
         return text, k, i
 
     for fn in (in_a_condition, behind_an_and, in_a_while):

@@ -129,7 +129,7 @@ def test_layouts_are_told_apart(entry_type, address):
         assert [is_miss(e(array)) for e in entries] == [i != layout for i in range(3)]
 
 
-@pytest.mark.parametrize("dtype", list(DType))
+@pytest.mark.parametrize("dtype", [d for d in DType if d.kind != "s"])
 def test_numpy_scalar_goes_there_and_back(entry_type, address, dtype):
     wide = dtype is DType.COMPLEX128
     kernel = make_kernel(

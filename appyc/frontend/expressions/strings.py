@@ -27,6 +27,7 @@ from appyc.frontend.types.characters import (
     refused_text,
     sequence,
 )
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value
 from appyc.ir import nodes as ir
@@ -144,7 +145,7 @@ def operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value 
 
 
 def formatted(scope: Scope, node: ast.JoinedStr) -> Value | None:
-    """A text with parts that are put in as they are; None for other forms."""
+    """A text with texts and integers that are put in as they are; None for other forms."""
     parts: list[ast.expr] = []
     for part in node.values:
         match part:
@@ -156,6 +157,8 @@ def formatted(scope: Scope, node: ast.JoinedStr) -> Value | None:
                 return None
     loc = scope.loc(node)
     values = expressions.lower_operands(scope, parts)
+    if not all(is_string(v) or _is_integer(v) for v in values):
+        return None
     return joined(scope, [v if is_string(v) else _numeral(scope, str, v, loc) for v in values], loc)
 
 
@@ -340,7 +343,13 @@ def value_of(scope: Scope, function: object, values: Sequence[Value], loc: Loc) 
     return None
 
 
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, Number) and value.type.dtype.kind in "iu"
+
+
 def _numeral(scope: Scope, function: object, value: Value, loc: Loc) -> Value:
     if is_string(value):
         raise refused_text(loc)
+    if not _is_integer(value):
+        raise UnsupportedError(f"the text of {describe(value)} is not compiled", loc, "that of an integer is")
     return called_with(scope, _NUMERALS[function], [value], loc)
